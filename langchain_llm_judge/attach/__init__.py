@@ -1,0 +1,1 @@
+"""Judging where the runs are: callbacks, gates, graph nodes, middleware, pytest."""

@@ -1,0 +1,1 @@
+"""Deterministic checks of agent runs; no model is ever asked."""

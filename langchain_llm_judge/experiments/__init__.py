@@ -1,0 +1,1 @@
+"""Datasets judged row by row and kept in a database."""

@@ -1,0 +1,1 @@
+"""Judges: LangChain Runnables that return verdicts."""

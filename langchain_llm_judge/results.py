@@ -1,0 +1,101 @@
+"""The result types that every room speaks.
+
+Results are frozen pydantic models: they compare by value, go to JSON and back without loss, and
+hold no NaN and no infinity. `None` always means "no verdict" and never stands for a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypedDict, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+Number = TypeVar("Number", int, float)
+
+Status = Literal["PASS", "FAIL"]
+"""Verdict of a text judge. There is no third value: what cannot be read is an error."""
+
+
+class Feedback(TypedDict):
+    """One score in the form LangSmith and openevals-style tools take."""
+
+    key: str
+    """Name of the measure."""
+    score: float | bool | None
+    """`None` when there is no verdict; `comment` then says why."""
+    comment: str | None
+    metadata: dict[str, Any]
+
+
+class EvaluationResult(TypedDict):
+    """What a text judge returns."""
+
+    status: Status
+    score: float
+    """From 0 to 1, higher is better."""
+    reason: str
+    metadata: dict[str, Any]
+    """`relevancy`, `factual`, `threshold`, `grounded`, `contexts`, `injection`, `judge`, `usage`, `prompt_version`."""
+
+
+class Result(BaseModel):
+    """Base of every structured result."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def feedback(self) -> list[Feedback]:
+        """This result as a list of scores for LangSmith and openevals-style tools."""
+        raise NotImplementedError(f"{type(self).__name__} carries no score of its own")
+
+
+class Usage(Result):
+    """What one evaluation spent on judge calls. Unknown counts and costs are `None`, never 0."""
+
+    calls: int = 0
+    """Requests answered by the judge model, re-asks among them."""
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
+    cost_usd: float | None = 0.0
+    """US dollars by litellm's price list; `None` for a model without a known price."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=_sum(self.input_tokens, other.input_tokens),
+            output_tokens=_sum(self.output_tokens, other.output_tokens),
+            cost_usd=_sum(self.cost_usd, other.cost_usd),
+        )
+
+    @classmethod
+    def total(cls, parts: Iterable[Usage]) -> Usage:
+        """The sum over several calls or evaluations."""
+        return sum(parts, cls())
+
+
+def _sum(first: Number | None, second: Number | None) -> Number | None:
+    return None if first is None or second is None else first + second
+
+
+def passed(result: object) -> bool | None:
+    """The verdict of any result: an object with `passed`, or a text judge's dict.
+
+    Returns:
+        `None` where there is no verdict, also for an object that carries none.
+    """
+    if isinstance(result, Mapping):
+        return {"PASS": True, "FAIL": False}.get(str(result.get("status")))
+    verdict = getattr(result, "passed", None)
+    return verdict if isinstance(verdict, bool) else None
+
+
+def all_passed(results: Iterable[object]) -> bool | None:
+    """The joint verdict of several results.
+
+    Returns:
+        `False` if any fails, else `None` if any has no verdict or there are none, else `True`.
+    """
+    verdicts = [passed(result) for result in results]
+    if False in verdicts:
+        return False
+    return None if not verdicts or None in verdicts else True

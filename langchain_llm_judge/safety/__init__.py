@@ -1,0 +1,1 @@
+"""The trust boundary: text that the data controls."""
