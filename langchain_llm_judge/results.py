@@ -17,6 +17,10 @@ Status = Literal["PASS", "FAIL"]
 """Verdict of a text judge. There is no third value: what cannot be read is an error."""
 
 
+JUDGE_TAG = "llm_judge"
+"""Tag of every run a judge makes, so that a handler never grades the grading."""
+
+
 class Feedback(TypedDict):
     """One score in the form LangSmith and openevals-style tools take."""
 
@@ -99,3 +103,21 @@ def all_passed(results: Iterable[object]) -> bool | None:
     if False in verdicts:
         return False
     return None if not verdicts or None in verdicts else True
+
+
+def feedback(result: object) -> list[Feedback]:
+    """Any result as a list of scores for LangSmith and openevals-style tools.
+
+    Args:
+        result: A result object of this package, or the dict of a text judge.
+
+    Raises:
+        TypeError: It is neither.
+    """
+    if isinstance(result, Result):
+        return result.feedback()
+    if isinstance(result, Mapping) and {"status", "score", "reason", "metadata"} <= set(result):
+        metadata = dict(result["metadata"])
+        key = "relevancy" if metadata.get("factual") is None else "accuracy"
+        return [Feedback(key=key, score=result["score"], comment=result["reason"], metadata=metadata)]
+    raise TypeError(f"{type(result).__name__} is no result of a judge; give what invoke() or evaluate() returned")

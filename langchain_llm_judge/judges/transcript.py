@@ -1,0 +1,105 @@
+"""A trace as the text a judge reads.
+
+Every step is shown as one JSON object a line, so no content can pass for another step. Thoughts are
+left out: a run is judged by what was done, and reasoning sways judges; failed ones are shown.
+Long contents are cut in the middle so that the whole fits; no step is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from langchain_llm_judge.checks.calls import answered_calls
+from langchain_llm_judge.trace.schema import AgentTrace, Message, Step, Thought, ToolCall, ToolResult, ToolSpec
+
+MAX_CHARACTERS = 60_000
+"""About 15,000 tokens; contents are cut until a transcript fits."""
+_SHORTEST = 60
+
+
+def transcript(trace: AgentTrace, *, limit: int = MAX_CHARACTERS) -> str:
+    """All steps of the trace and its sub-traces, a line each."""
+    lines = list(_lines(trace))
+    longest = _longest_content([len(text) for line in lines for text in _texts(line)], limit)
+    return "\n".join(_json({key: _cut(value, longest) for key, value in line.items()}) for line in lines) or "(no steps)"
+
+
+def tools_text(trace: AgentTrace) -> str:
+    """The offered tools, a line each, or what is known of them."""
+    if not trace.tools_known:
+        return "(not known)"
+    return "\n".join(_json(_tool(tool)) for tool in trace.tools) or "(none)"
+
+
+def status_text(trace: AgentTrace) -> str:
+    """How the run ended, in words."""
+    reason = f": {_cut(trace.status_reason, 500)}" if trace.status_reason else ""
+    return trace.status.replace("_", " ") + reason
+
+
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    return {key: value for key, value in tool.model_dump().items() if value is not None}
+
+
+def _lines(trace: AgentTrace, inside: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
+    if not trace.tool_use_known:
+        yield {"note": "the source does not tell which tools were used"}
+    answered = answered_calls(trace)
+    for number, step in enumerate(trace.steps):
+        line = _line(step, number in answered)
+        if line:
+            yield {"step": number, **line, **({"inside": "/".join(inside)} if inside else {}), **_agent(step)}
+        if isinstance(step, ToolCall) and step.subtrace is not None:
+            yield from _lines(step.subtrace, (*inside, step.name))
+
+
+def _line(step: Step, answered: bool) -> dict[str, Any]:
+    match step:
+        case ToolCall():
+            marks = {"malformed": step.malformed, "unanswered": not answered}
+            return {"call": step.name, "args": step.args, "id": step.id} | {mark: True for mark, on in marks.items() if on}
+        case ToolResult():
+            mark = {"error": step.error_type or True} if step.is_error else {}
+            return {"result_of": step.call_id, "tool": step.name, **mark, "result": step.content}
+        case Message():
+            return {"message": step.content}
+        case Thought(is_error=True):
+            return {"unreadable_reply": step.content}
+        case _:
+            return {}
+
+
+def _agent(step: Step) -> dict[str, str]:
+    return {"agent": step.agent} if step.agent else {}
+
+
+def _texts(line: dict[str, Any]) -> Iterator[str]:
+    for value in line.values():
+        if isinstance(value, str | dict | list):
+            yield value if isinstance(value, str) else _json(value)
+
+
+def _longest_content(lengths: list[int], limit: int) -> int:
+    """The length to cut contents to so that their sum fits: the largest share that the short ones leave over."""
+    left = limit
+    for count, length in zip(range(len(lengths), 0, -1), sorted(lengths), strict=True):
+        if length * count > left:
+            return max(_SHORTEST, left // count)
+        left -= length
+    return max([*lengths, _SHORTEST])
+
+
+def _cut(value: Any, longest: int) -> Any:
+    if isinstance(value, dict | list):
+        text = _json(value)
+        return value if len(text) <= longest else _cut(text, longest)
+    if not isinstance(value, str) or len(value) <= longest:
+        return value
+    half = longest // 2
+    return f"{value[:half]} … [{len(value) - 2 * half} characters cut] … {value[-half:]}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
