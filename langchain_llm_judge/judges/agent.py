@@ -11,7 +11,6 @@ from langchain_core.language_models import BaseChatModel
 from langchain_llm_judge.checks.base import CheckReport
 from langchain_llm_judge.checks.run import run_checks
 from langchain_llm_judge.config import DEFAULT_THRESHOLD
-from langchain_llm_judge.errors import UnsupportedByEngineError
 from langchain_llm_judge.judges.base import Ask, Flow, Judge
 from langchain_llm_judge.judges.criteria import (
     DEFAULT_CRITERIA,
@@ -26,12 +25,12 @@ from langchain_llm_judge.judges.criteria import (
     weighted_mean,
 )
 from langchain_llm_judge.judges.inputs import optional_text
-from langchain_llm_judge.judges.transcript import status_text, tools_text, transcript
-from langchain_llm_judge.models.resolve import resolve_model
-from langchain_llm_judge.models.structured import JudgeModel, Reply
+from langchain_llm_judge.judges.transcript import content_of, status_text, tools_text, transcript
+from langchain_llm_judge.models.resolve import resolve_chat_model
+from langchain_llm_judge.models.structured import Reply
 from langchain_llm_judge.prompts import FilledPrompt, load_prompt
 from langchain_llm_judge.results import Feedback, Result, Usage
-from langchain_llm_judge.safety.fence import fence, nonce_for
+from langchain_llm_judge.safety.fence import fence_all
 from langchain_llm_judge.safety.injection import InjectionFinding, scan_parts
 from langchain_llm_judge.trace.convert import to_trace
 from langchain_llm_judge.trace.schema import AgentTrace
@@ -133,7 +132,9 @@ class AgentJudge(Judge[AgentEvaluation]):
         self.expected_tools = tuple(expected_tools)
         self.max_steps = max_steps
         self._model = (
-            _chat_only(resolve_model(model, provider, config_path=config_path, temperature=temperature))
+            resolve_chat_model(
+                model, provider, config_path=config_path, temperature=temperature, purpose="grade agent runs"
+            )
             if grade
             else None
         )
@@ -156,11 +157,11 @@ class AgentJudge(Judge[AgentEvaluation]):
         )
         if self._model is None or trace.status in UNGRADED:
             return self._ungraded(trace, checks)
-        prompt, injection = _prompt(trace, reference or given_reference, asked)
+        reference = reference or given_reference
         reply: Reply[dict[str, CriterionGrade]] = yield Ask(
-            self._model, prompt, GradeReply, lambda answer: read_grades(asked, answer)
+            self._model, _prompt(trace, reference, asked), GradeReply, lambda answer: read_grades(asked, answer)
         )
-        return self._graded(trace, checks, asked, reply, injection)
+        return self._graded(trace, checks, asked, reply, _scanned(trace, reference))
 
     def _ungraded(self, trace: AgentTrace, checks: CheckReport) -> AgentEvaluation:
         return AgentEvaluation(
@@ -168,7 +169,7 @@ class AgentJudge(Judge[AgentEvaluation]):
             grade=None,
             passed=checks.passed if self._model is None else None,
             trace=trace,
-            injection=scan_parts(_untrusted(trace, None)),
+            injection=_scanned(trace, None),
             notes=["grade_off" if self._model is None else f"not_graded_{trace.status}"],
             usage=Usage(),
             judge=None,
@@ -212,21 +213,12 @@ class AgentJudge(Judge[AgentEvaluation]):
 
     def _settings(self) -> dict[str, Any]:
         return {
-            "model": self._model.label if self._model else None,
-            "temperature": self._model.temperature if self._model else None,
+            **(self._model.identity() if self._model else {"model": None}),
             "prompt": load_prompt("agent").version,
             "criteria": [criterion.model_dump() for criterion in self.criteria],
             "expected_tools": list(self.expected_tools),
             "max_steps": self.max_steps,
         }
-
-
-def _chat_only(model: Any) -> JudgeModel:
-    if isinstance(model, JudgeModel):
-        return model
-    raise UnsupportedByEngineError(
-        'model="offline" cannot grade agent runs; give a chat model, or grade=False for the checks alone'
-    )
 
 
 def _trace_and_reference(case: Any) -> tuple[AgentTrace, str | None]:
@@ -240,34 +232,23 @@ def _trace_and_reference(case: Any) -> tuple[AgentTrace, str | None]:
     return to_trace(run), reference
 
 
-def _untrusted(trace: AgentTrace, reference: str | None) -> dict[str, str]:
-    """What the data controls in the prompt, by name."""
-    return {
+def _scanned(trace: AgentTrace, reference: str | None) -> list[InjectionFinding]:
+    """What the scan finds in everything of this run that the data controls, each finding with its place."""
+    parts = {"task": trace.task, "final_answer": trace.final_answer or "", "reference": reference or ""}
+    for path, run in trace.walk():
+        for number, step in enumerate(run.steps):
+            place = "/".join((*path, f"steps[{number}]"))
+            parts[place] = content_of(step)
+    return scan_parts(parts)
+
+
+def _prompt(trace: AgentTrace, reference: str | None, criteria: Sequence[Criterion]) -> FilledPrompt:
+    parts = {
         "task": trace.task,
         "tools": tools_text(trace),
         "status": status_text(trace),
         "steps": transcript(trace),
-        "final_answer": trace.final_answer or "",
-        "reference": reference or "",
+        "answer": trace.final_answer,
+        "reference": reference,
     }
-
-
-def _prompt(
-    trace: AgentTrace, reference: str | None, criteria: Sequence[Criterion]
-) -> tuple[FilledPrompt, list[InjectionFinding]]:
-    parts = _untrusted(trace, reference)
-    nonce = nonce_for(*parts.values())
-
-    def fenced(part: str, absent: str) -> str:
-        return fence(parts[part], part.replace("_", " "), nonce=nonce) if parts[part] else absent
-
-    prompt = load_prompt("agent").fill(
-        criteria=criteria_text(criteria),
-        task=fenced("task", "(none given)"),
-        tools=fenced("tools", "(none)"),
-        status=fenced("status", "unknown"),
-        steps=fenced("steps", "(no steps)"),
-        answer=fenced("final_answer", "(there is none)"),
-        reference=f"Reference answer:\n{fenced('reference', '')}" if reference else "",
-    )
-    return prompt, scan_parts(parts)
+    return load_prompt("agent").fill(criteria=criteria_text(criteria), **fence_all(parts))

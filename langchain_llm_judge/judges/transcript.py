@@ -23,7 +23,9 @@ def transcript(trace: AgentTrace, *, limit: int = MAX_CHARACTERS) -> str:
     """All steps of the trace and its sub-traces, a line each."""
     lines = list(_lines(trace))
     longest = _longest_content([len(text) for line in lines for text in _texts(line)], limit)
-    return "\n".join(_json({key: _cut(value, longest) for key, value in line.items()}) for line in lines) or "(no steps)"
+    return (
+        "\n".join(_json({key: _cut(value, longest) for key, value in line.items()}) for line in lines) or "(no steps)"
+    )
 
 
 def tools_text(trace: AgentTrace) -> str:
@@ -37,6 +39,13 @@ def status_text(trace: AgentTrace) -> str:
     """How the run ended, in words."""
     reason = f": {_cut(trace.status_reason, 500)}" if trace.status_reason else ""
     return trace.status.replace("_", " ") + reason
+
+
+def content_of(step: Step) -> str:
+    """The text a step carries: its content, or a call's arguments."""
+    if isinstance(step, ToolCall):
+        return step.args if isinstance(step.args, str) else _json(step.args)
+    return step.content
 
 
 def _tool(tool: ToolSpec) -> dict[str, Any]:
@@ -59,7 +68,9 @@ def _line(step: Step, answered: bool) -> dict[str, Any]:
     match step:
         case ToolCall():
             marks = {"malformed": step.malformed, "unanswered": not answered}
-            return {"call": step.name, "args": step.args, "id": step.id} | {mark: True for mark, on in marks.items() if on}
+            return {"call": step.name, "args": step.args, "id": step.id} | {
+                mark: True for mark, on in marks.items() if on
+            }
         case ToolResult():
             mark = {"error": step.error_type or True} if step.is_error else {}
             return {"result_of": step.call_id, "tool": step.name, **mark, "result": step.content}

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 
 from langchain_llm_judge.safety.lookalikes import fold
 
@@ -85,3 +86,10 @@ def fence(text: str, label: str, *, nonce: str | None = None) -> str:
     mark = nonce or nonce_for(safe)
     title = " ".join(label.translate({ord("<"): " ", ord(">"): " "}).split())
     return f"<<<data {mark} {title}>>>\n{safe}\n<<<end {mark}>>>"
+
+
+def fence_all(parts: Mapping[str, str | None]) -> dict[str, str]:
+    """Every part fenced under its name, all with one nonce; what is absent or blank says so outside a fence."""
+    safe = {name: neutralize(text) for name, text in parts.items() if text and text.strip()}
+    nonce = nonce_for(*safe.values())
+    return {name: fence(safe[name], name, nonce=nonce) if name in safe else "(none given)" for name in parts}
