@@ -13,13 +13,12 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from pydantic import BaseModel
-from typing_extensions import Self
 
 from langchain_llm_judge.config import DEFAULT_THRESHOLD, Settings, checked_threshold
 from langchain_llm_judge.judges.inputs import example_case

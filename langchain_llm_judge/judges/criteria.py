@@ -56,7 +56,7 @@ DEFAULT_CRITERIA = (
     ),
     Criterion(
         name="Tool Selection",
-        description="Were the tools that were called the right ones of those offered, and none missing or beside the point?",
+        description="Of the tools offered, were the right ones called, and none missing or beside the point?",
         levels=(
             "the calls have nothing to do with the task, or none was made where the task needs one",
             "most calls were of the wrong tools",
