@@ -1,0 +1,5 @@
+"""`python -m langchain_llm_judge.cli`."""
+
+from langchain_llm_judge.cli import main
+
+main()

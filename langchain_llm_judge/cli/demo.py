@@ -1,0 +1,74 @@
+"""The first thing to run: a real agent, recorded and checked, without a key or a network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from langchain_llm_judge.cli.options import AsJson, Config, Model, Provider
+from langchain_llm_judge.cli.outcome import Outcome
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from langchain_llm_judge.judges.agent import AgentEvaluation
+    from langchain_llm_judge.reports.layout import Row
+    from langchain_llm_judge.trace.schema import AgentTrace
+
+_NEXT: list[Row] = [
+    [
+        ("a grade too", "dim"),
+        "llm-judge demo --model anthropic/claude-haiku-4-5-20251001",
+        "with ANTHROPIC_API_KEY set",
+    ],
+    [
+        ("your own run", "dim"),
+        "llm-judge agent --trace-file run.json --checks-only",
+        "messages, a state or events as JSON",
+    ],
+    [("in your code", "dim"), "recorder = TraceRecorder()", 'graph.invoke(inputs, {"callbacks": [recorder]})'],
+]
+
+
+def demo(model: Model = None, provider: Provider = None, config: Config = None, as_json: AsJson = False) -> Outcome:
+    """Record and check a real LangGraph agent that makes three mistakes; with --model, grade it too."""
+    from langchain_llm_judge.judges.agent import AgentJudge
+
+    judge = AgentJudge(model, provider, grade=bool(model or provider), config_path=config)
+    evaluation = judge.invoke(_recorded_run())
+    return Outcome(evaluation, _view(evaluation))
+
+
+def _recorded_run() -> AgentTrace:
+    from langchain_llm_judge.cli.refund_agent import TASK, refund_agent
+    from langchain_llm_judge.trace.live import TraceRecorder
+
+    recorder = TraceRecorder()
+    refund_agent().invoke({"messages": [("user", TASK)]}, {"callbacks": [recorder]})
+    return recorder.trace
+
+
+def _view(evaluation: AgentEvaluation) -> RenderableType:
+    from rich.console import Group
+
+    from langchain_llm_judge.cli.refund_agent import PLANTED
+    from langchain_llm_judge.reports.layout import heading, rows, stacked
+    from langchain_llm_judge.reports.tables import agent_view
+
+    found = {finding.code for finding in evaluation.checks.findings}
+    planted: list[Row] = [
+        [("found", "green") if code in found else ("missed", "red"), (code, "bold"), what]
+        for code, what in PLANTED.items()
+    ]
+    return stacked(
+        [
+            heading("A refund agent on LangGraph", "its model is scripted, its graph, tools and mistakes are real"),
+            agent_view(evaluation),
+            Group(heading("Planted mistakes", "what a check can settle without a model"), rows(planted)),
+            Group(
+                heading(
+                    "Next", "" if evaluation.judge else "the answer claims a refund that failed: only a model can tell"
+                ),
+                rows(_NEXT),
+            ),
+        ]
+    )
