@@ -49,7 +49,8 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "judges.llm_judge": ("LLMJudge",),
     "judges.pairwise": ("Comparison", "PairwiseJudge"),
     "judges.panel": ("Panel",),
-    "judges.rag": ("ClaimVerdict", "PassageVerdict", "RAGEvaluation", "RAGJudge"),
+    "judges.rag": ("RAGJudge",),
+    "judges.rag_verdicts": ("ClaimVerdict", "PassageVerdict", "RAGEvaluation"),
     "judges.relevancy": ("RelevancyAgent",),
     "reliability.agreement": (
         "AgreementReport",

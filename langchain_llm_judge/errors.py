@@ -137,13 +137,21 @@ class JudgeReplyError(LLMJudgeError, ValueError):
     """The judge model answered, but no verdict can be read from it, also after one re-ask."""
 
     def __init__(
-        self, message: str, *, raw: str, code: ReplyCode = "unreadable", prompt_version: str | None = None
+        self,
+        message: str,
+        *,
+        raw: str,
+        code: ReplyCode = "unreadable",
+        prompt_version: str | None = None,
+        usage: Any = None,
     ) -> None:
         super().__init__(message)
         self.raw = raw
         """The reply's text as it came."""
         self.code = code
         self.prompt_version = prompt_version
+        self.usage = usage
+        """`results.Usage` of the calls that were spent, once the judge has given up."""
 
 
 class VerdictFailedError(LLMJudgeError):

@@ -93,6 +93,25 @@ def passed(result: object) -> bool | None:
     return verdict if isinstance(verdict, bool) else None
 
 
+def score_of(result: object) -> float | None:
+    """The one score of any result, from 0 to 1; `None` where there is none."""
+    if isinstance(result, Mapping):
+        score = result.get("score")
+    else:
+        score = next((getattr(result, name) for name in ("score", "faithfulness") if hasattr(result, name)), None)
+        score = getattr(getattr(result, "grade", None), "score", None) if score is None else score
+    return float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
+
+
+def usage_of(result: object) -> Usage:
+    """What any result spent; nothing known is unknown, not 0."""
+    if isinstance(result, Mapping):
+        usage = (result.get("metadata") or {}).get("usage")
+    else:
+        usage = getattr(result, "usage", None)
+    return usage if isinstance(usage, Usage) else Usage(calls=0, input_tokens=None, output_tokens=None, cost_usd=None)
+
+
 def all_passed(results: Iterable[object]) -> bool | None:
     """The joint verdict of several results.
 

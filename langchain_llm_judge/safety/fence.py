@@ -88,8 +88,8 @@ def fence(text: str, label: str, *, nonce: str | None = None) -> str:
     return f"<<<data {mark} {title}>>>\n{safe}\n<<<end {mark}>>>"
 
 
-def fence_all(parts: Mapping[str, str | None]) -> dict[str, str]:
+def fence_all(parts: Mapping[str, str | None], *, nonce: str | None = None) -> dict[str, str]:
     """Every part fenced under its name, all with one nonce; what is absent or blank says so outside a fence."""
     safe = {name: neutralize(text) for name, text in parts.items() if text and text.strip()}
-    nonce = nonce_for(*safe.values())
-    return {name: fence(safe[name], name, nonce=nonce) if name in safe else "(none given)" for name in parts}
+    mark = nonce or nonce_for(*safe.values())
+    return {name: fence(safe[name], name, nonce=mark) if name in safe else "(none given)" for name in parts}

@@ -1,0 +1,265 @@
+"""Reading a RAG judge's reply part by part.
+
+A part that cannot be read never spoils the others and never becomes a number: it is asked for once
+more, and then left without a verdict.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+
+from langchain_llm_judge.errors import JudgeReplyError, shown
+from langchain_llm_judge.judges.rag_verdicts import ClaimVerdict, PassageVerdict
+from langchain_llm_judge.models.replies import Level5, YesNo
+
+PARTS = ("claims", "passages", "reference_claims", "answer_relevance")
+
+
+class Unreadable(NamedTuple):
+    """Why a part of a reply cannot be read."""
+
+    why: str
+
+
+def _or_unreadable(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return read(value)
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in fault["loc"])
+        return Unreadable(f"{place}: {fault['msg']}, got {shown(fault['input'])}".removeprefix(": "))
+
+
+def _index(value: Any) -> Any:
+    if isinstance(value, str) and value.strip().isdecimal():
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("expected the number of a passage")
+    return value
+
+
+Index = Annotated[int, BeforeValidator(_index)]
+
+
+class ClaimReply(BaseModel):
+    """One claim as the judge answers it."""
+
+    claim: str = Field(min_length=1)
+    supported: YesNo
+    passages: list[Index] = Field(description="numbers of the passages that support the claim")
+    quote: str = Field(description="words copied from one of these passages; empty when not supported")
+    reason: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _evidence_may_be_left_out(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        given = {name: value for name, value in data.items() if value is not None}
+        return {"passages": [], "quote": "", "reason": "", **given}
+
+
+class PassageReply(BaseModel):
+    """One passage as the judge answers it."""
+
+    index: Index = Field(description="number of the passage")
+    relevant: YesNo
+    reason: str = ""
+
+
+class RelevanceReply(BaseModel):
+    """How directly the answer addresses the question."""
+
+    level: Level5 = Field(description="whole number from 1 to 5")
+    reason: str = ""
+
+
+class RAGReply(BaseModel):
+    """A judge's reply to one RAG prompt; a part that cannot be read is `Unreadable`."""
+
+    claims: Annotated[list[ClaimReply], WrapValidator(_or_unreadable)]
+    passages: Annotated[list[PassageReply], WrapValidator(_or_unreadable)]
+    reference_claims: Annotated[list[ClaimReply], WrapValidator(_or_unreadable)]
+    answer_relevance: Annotated[RelevanceReply, WrapValidator(_or_unreadable)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _missing_parts_are_unreadable(cls, data: Any) -> Any:
+        return {**dict.fromkeys(PARTS), **data} if isinstance(data, Mapping) else data
+
+
+@dataclass(frozen=True)
+class Question:
+    """What one call asked, as far as its reply must fit."""
+
+    texts: Mapping[int, str]
+    """The passages that were shown, by index, whole."""
+    has_reference: bool
+    asks_relevance: bool = True
+    claims: Sequence[str] | None = None
+    """Claims an earlier call listed; `None` when this call lists them."""
+    reference_claims: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What could be read of the replies to one call; `None` for a part that could not."""
+
+    claims: list[ClaimVerdict] | None = None
+    passages: list[PassageVerdict] | None = None
+    reference_claims: list[ClaimVerdict] | None = None
+    answer_relevance: RelevanceReply | None = None
+    faults: Mapping[str, str] = field(default_factory=dict)
+    """Part → what is wrong with it; also for claims that were read but whose quote is not in its passage."""
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing at all could be read."""
+        return all(getattr(self, part) is None for part in PARTS)
+
+    def improved_by(self, later: Parts) -> Parts:
+        """The later reading, with the earlier one's parts where the later has none."""
+        kept = {part: getattr(self, part) for part in PARTS if getattr(later, part) is None}
+        return replace(later, **kept)
+
+
+class PartReader:
+    """Reads the replies to one call: asks once more for what is missing, then keeps what there is."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.best: Parts | None = None
+
+    def __call__(self, reply: RAGReply) -> Parts:
+        """The parts of a reply.
+
+        Raises:
+            JudgeReplyError: Something is missing and this is the first reply, or nothing can be read.
+        """
+        parts = read_parts(reply, self.question)
+        first = self.best is None
+        self.best = self.best.improved_by(parts) if self.best else parts
+        if (first and parts.faults) or self.best.empty:
+            told = "; ".join(f"{part}: {fault}" for part, fault in parts.faults.items())
+            raise JudgeReplyError(told, raw=repr(reply), code="wrong_count")
+        return self.best
+
+
+class _Fault(Exception):
+    """A part that does not fit what was asked."""
+
+
+def read_parts(reply: RAGReply, question: Question) -> Parts:
+    """Every part on its own, with what is wrong with it."""
+    faults: dict[str, str] = {}
+
+    def part(name: str, read: Any) -> Any:
+        given: object = getattr(reply, name)
+        try:
+            if isinstance(given, Unreadable):
+                raise _Fault(given.why)
+            return read(given)
+        except _Fault as fault:
+            faults[name] = str(fault)
+            return None
+
+    claims = part("claims", lambda given: _claims(given, question, question.claims))
+    passages = part("passages", lambda given: _passages(given, question))
+    reference_claims = (
+        part("reference_claims", lambda given: _claims(given, question, question.reference_claims))
+        if question.has_reference
+        else []
+    )
+    relevance = part("answer_relevance", lambda given: given) if question.asks_relevance else None
+    for name, verdicts in (("claims", claims), ("reference_claims", reference_claims)):
+        unfounded = [verdict for verdict in verdicts or [] if verdict.quote_found is False]
+        if unfounded:
+            faults[name] = (
+                f"the quote {shown(unfounded[0].quote)} for claim {shown(unfounded[0].claim)} does not stand in "
+                f"passages {unfounded[0].passages}; copy the words from a passage that is cited"
+            )
+    return Parts(claims, passages, reference_claims, relevance, faults)
+
+
+def _claims(given: list[ClaimReply], question: Question, listed: Sequence[str] | None) -> list[ClaimVerdict]:
+    verdicts = _distinct([_claim(claim, question) for claim in given])
+    return verdicts if listed is None else _matched(verdicts, listed)
+
+
+def _claim(given: ClaimReply, question: Question) -> ClaimVerdict:
+    unknown = [index for index in given.passages if index not in question.texts]
+    if unknown:
+        raise _Fault(f"claim {shown(given.claim)} cites passages {unknown}, shown were {sorted(question.texts)}")
+    cited = sorted(set(given.passages))
+    return ClaimVerdict(
+        claim=given.claim,
+        supported=given.supported,
+        passages=cited,
+        quote=given.quote,
+        quote_found=any(quoted(given.quote, question.texts[index]) for index in cited) if given.supported else None,
+        reason=given.reason,
+    )
+
+
+def _distinct(verdicts: list[ClaimVerdict]) -> list[ClaimVerdict]:
+    """Identical repeats are one; two different verdicts on one claim are a fault."""
+    by_claim: dict[str, ClaimVerdict] = {}
+    for verdict in verdicts:
+        earlier = by_claim.setdefault(folded(verdict.claim), verdict)
+        if earlier.supported != verdict.supported:
+            raise _Fault(f"claim {shown(verdict.claim)} has two different verdicts")
+    return list(by_claim.values())
+
+
+def _matched(verdicts: list[ClaimVerdict], listed: Sequence[str]) -> list[ClaimVerdict]:
+    """The verdicts in the order of the listed claims, matched by their words, else by place."""
+    by_claim = {folded(verdict.claim): verdict for verdict in verdicts}
+    if set(by_claim) != {folded(claim) for claim in listed} and len(verdicts) != len(listed):
+        raise _Fault(f"{len(verdicts)} verdicts for {len(listed)} claims")
+    in_place = dict(zip(listed, verdicts, strict=False))
+    return [
+        by_claim.get(folded(claim), in_place[claim]).model_copy(update={"claim": claim})
+        if folded(claim) in by_claim or claim in in_place
+        else _missing(claim)
+        for claim in listed
+    ]
+
+
+def _missing(claim: str) -> ClaimVerdict:
+    raise _Fault(f"claim {shown(claim)} has no verdict")
+
+
+def _passages(given: list[PassageReply], question: Question) -> list[PassageVerdict]:
+    verdicts: dict[int, PassageVerdict] = {}
+    for one in given:
+        verdict = PassageVerdict(index=one.index, relevant=one.relevant, reason=one.reason)
+        if verdicts.setdefault(one.index, verdict).relevant != verdict.relevant:
+            raise _Fault(f"passage {one.index} has two different verdicts")
+    missing, extra = set(question.texts) - set(verdicts), set(verdicts) - set(question.texts)
+    if missing or extra:
+        raise _Fault(f"no verdict for passages {sorted(missing)}, verdicts for unknown passages {sorted(extra)}")
+    return [verdicts[index] for index in sorted(verdicts)]
+
+
+def folded(text: str) -> str:
+    """The text without differences of white space and case."""
+    return re.sub(r"\s+", " ", text).strip().casefold()
+
+
+def quoted(quote: str, passage: str) -> bool:
+    """Whether the quote stands in the passage, white space and case aside; an empty quote does not."""
+    words = folded(quote)
+    return bool(words) and words in folded(passage)
