@@ -226,24 +226,16 @@ def _texts(claims: Sequence[ClaimVerdict] | None) -> list[str]:
 
 
 def _prompt(case: RAGCase, chunk: Mapping[int, str], question: Question) -> FilledPrompt:
-    fixed = {"question": case.question, "answer": case.answer, "reference": case.reference}
-    listed = {"claims": question.claims, "reference claims": question.reference_claims}
-    lists = {name: "\n".join(claims) for name, claims in listed.items() if claims is not None}
-    nonce = nonce_for(*(neutralize(text) for text in [*filter(None, fixed.values()), *lists.values(), *chunk.values()]))
-    return load_prompt("rag").fill(
-        **fence_all(fixed, nonce=nonce),
-        listed=_listed(fence_all(lists, nonce=nonce)),
-        passages="\n".join(fence(text, f"passage {index}", nonce=nonce) for index, text in chunk.items()),
-    )
-
-
-def _listed(lists: Mapping[str, str]) -> str:
-    """What a later call is told of the claims that the first one listed."""
-    return "".join(
-        f"The {name} are listed already, one a line. Give one verdict for each, by these passages, and list no others:\n"
-        f"{fenced}\n\n"
-        for name, fenced in lists.items()
-    )
+    parts = {
+        "question": case.question,
+        "answer": case.answer,
+        "reference": case.reference,
+        "listed_claims": "\n".join(question.claims or []),
+        "listed_reference_claims": "\n".join(question.reference_claims or []),
+    }
+    nonce = nonce_for(*(neutralize(text) for text in [*parts.values(), *chunk.values()] if text))
+    passages = "\n".join(fence(text, f"passage {index}", nonce=nonce) for index, text in chunk.items())
+    return load_prompt("rag").fill(**fence_all(parts, nonce=nonce), passages=passages)
 
 
 def chunks(texts: Mapping[int, str], size: int) -> list[dict[int, str]]:
