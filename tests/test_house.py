@@ -20,6 +20,7 @@ STEP = {
     "prompts": 2,
     "safety": 2,
     "trace.schema": 2,
+    "trace.values": 2,
     "trace": 3,
     "checks": 3,
     "models": 3,
@@ -103,7 +104,7 @@ def test_checks_never_reach_a_model():
             assert room(target) not in {"models", "judges"}, f"{path}:{line}"
 
 
-@pytest.mark.parametrize("place", ["trace/schema.py", "results.py", "reliability"])
+@pytest.mark.parametrize("place", ["trace/schema.py", "trace/values.py", "results.py", "reliability"])
 def test_what_outlives_langchain_does_not_import_it(place: str):
     paths = (ROOT / place).rglob("*.py") if (ROOT / place).is_dir() else [ROOT / place]
     for path in paths:

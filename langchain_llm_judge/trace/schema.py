@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from langchain_llm_judge.results import Usage
+from langchain_llm_judge.trace.values import plain
 
 SCHEMA_VERSION = 1
 
@@ -27,6 +28,11 @@ TraceStatus = Literal["finished", "incomplete", "step_limit", "failed", "paused"
 calls or time; `failed`: an exception left it; `paused`: an interrupt waits for a person; `cancelled`: its task
 was cancelled; `abandoned`: its stream was closed early; `unknown`: the source does not tell.
 """
+
+JSON: TypeAlias = Annotated[Any, BeforeValidator(plain)]
+"""Any value, kept as a JSON value of its own (see `values.plain`): a trace shares nothing with the run it tells of."""
+
+JSONObject: TypeAlias = Annotated[dict[str, Any], BeforeValidator(plain)]
 
 _STEP = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
@@ -54,13 +60,15 @@ class ToolCall:
 
     type: Literal["tool_call"] = "tool_call"
     name: str
-    args: dict[str, Any] | str = Field(default_factory=dict)
+    args: Annotated[dict[str, Any] | str, BeforeValidator(plain)] = Field(default_factory=dict)
     """Arguments as the model gave them; the raw text when they are malformed or the tool takes plain text."""
     id: str | None = None
     malformed: bool = False
     """True when the arguments are no JSON object; `args` then holds the raw text."""
     group: int | None = None
     """Calls of one message share a number."""
+    server_side: bool = False
+    """True when the model's provider ran it (web search, code interpreter): it needs no tool among `tools`."""
     subtrace: AgentTrace | None = None
     """The run of an agent inside the tool."""
     agent: str | None = None
@@ -82,7 +90,7 @@ class ToolResult:
     """True for an error of the tool or the framework; a text that merely reads like an error is not one."""
     error_type: str | None = None
     """Class name of the exception, where the source tells it."""
-    artifact: Any = None
+    artifact: JSON = None
     """What the tool returned beside the text, as a JSON value."""
     agent: str | None = None
     node: str | None = None
@@ -92,7 +100,10 @@ class ToolResult:
 
 @dataclass(config=_STEP, slots=True, kw_only=True)
 class Message:
-    """Text the agent addressed to someone, other than its final answer."""
+    """Text the agent addressed to someone, other than its final answer.
+
+    In a trace of several turns the user's later messages are here too, with the agent `user`.
+    """
 
     type: Literal["message"] = "message"
     content: str
@@ -113,7 +124,7 @@ class ToolSpec(BaseModel):
 
     name: str
     description: str | None = None
-    parameters: dict[str, Any] | None = None
+    parameters: Annotated[dict[str, Any] | None, BeforeValidator(plain)] = None
     """JSON Schema of the arguments, without injected ones; `None` when unknown."""
 
 
@@ -143,7 +154,7 @@ class AgentTrace(BaseModel):
     """Tokens the agent itself spent; `None` when the source does not tell."""
     warnings: list[str] = Field(default_factory=list)
     """What the converter had to leave open, such as a result without a call."""
-    metadata: dict[str, Any] = Field(default_factory=dict)
+    metadata: JSONObject = Field(default_factory=dict)
     schema_version: int = Field(default=SCHEMA_VERSION, ge=1, le=SCHEMA_VERSION)
 
     @model_validator(mode="before")
@@ -164,7 +175,8 @@ class AgentTrace(BaseModel):
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The trace as strict JSON: no NaN, no infinity, readable by `AgentTrace.model_validate_json`."""
-        return json.dumps(self.model_dump(mode="json"), indent=indent, ensure_ascii=False, allow_nan=False)
+        # Not `model_dump`: it raises on what a user may have put into the open fields after the trace was made.
+        return json.dumps(plain(dict(self)), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def calls(self) -> list[ToolCall]:
         """The tool calls of this run in order, without those of sub-traces."""

@@ -1,0 +1,419 @@
+"""Messages become steps: the one place where this is decided.
+
+What counts:
+
+- One message of the model gives its reasoning, its text and its calls, in this order. Text beside calls is a thought,
+  also before a call that the provider ran itself; text without calls is a message, and the last one of the run is the
+  final answer, which is not repeated as a step.
+- Results follow the calls of their message in the order of the calls. A result joins a call by id within one turn.
+  Ids may repeat: a result goes to the newest message that still waits for one, there to a call of its own name, else
+  the first. A result without an id goes to a waiting call of its name. What joins no call stays, with a warning.
+- Arguments are what the model asked for; a call that is no JSON object keeps its raw text and is malformed.
+- A result is an error when its status says so, or when the framework wrote it about a failed structured answer. A text
+  that merely reads like an error is not one.
+- No steps: system messages, what a library wrote in the user's name, hand-backs of a supervisor, the pseudo call
+  through which a structured answer was given (it is the answer).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from math import inf
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, ToolMessage
+
+from langchain_llm_judge.results import Usage
+from langchain_llm_judge.trace.blocks import (
+    CallBlock,
+    Part,
+    Reasoning,
+    ServerCall,
+    ServerResult,
+    content_text,
+    parts_of,
+)
+from langchain_llm_judge.trace.dialogue import as_messages, is_user, read_args
+from langchain_llm_judge.trace.endings import Ending, cut_off_reason, limit_reason
+from langchain_llm_judge.trace.schema import Message, Step, Thought, ToolCall, ToolResult
+from langchain_llm_judge.trace.values import text_of
+
+__all__ = ["Assembled", "Entry", "as_messages", "assemble"]
+
+
+@dataclass(slots=True)
+class Entry:
+    """A message and what is known about how it came to be."""
+
+    message: BaseMessage
+    agent: str | None = None
+    """Path of agent names; `None` takes the message's own name."""
+    node: str | None = None
+    started_at: datetime | None = None
+    duration_ms: float | None = None
+    error_type: str | None = None
+    """Class name of the exception behind a result."""
+
+
+@dataclass(slots=True)
+class Assembled:
+    """What a list of messages says about a run."""
+
+    steps: list[Step]
+    final_answer: str | None
+    ending: Ending
+    """How the run ended, as far as messages tell."""
+    contexts: list[str]
+    """Texts of the documents that came back as artifacts of tools."""
+    usage: Usage | None
+    """Tokens of the model's messages; `None` when not one message says."""
+    warnings: list[str]
+
+
+def assemble(
+    entries: Iterable[Entry],
+    *,
+    structured_tools: Collection[str] = (),
+    direct_tools: Collection[str] = (),
+    final: bool = True,
+) -> Assembled:
+    """Make the steps of one trace of messages in order, without the question at their beginning.
+
+    A message of the user among them begins a new turn and is a message step of the agent `user`.
+
+    Args:
+        entries: The messages.
+        structured_tools: Names of pseudo tools through which a structured answer is given. Those that LangChain
+            answers with its default text are told without.
+        direct_tools: Names of tools whose result is the answer (`return_direct`).
+        final: `False` for a run that did not come to its end: its last text is then a message, not an answer.
+    """
+    assembler = _Assembler(structured_tools, direct_tools)
+    for entry in entries:
+        assembler.add(entry)
+    return assembler.finish(final=final)
+
+
+# What LangChain writes as the result of a structured answer's pseudo call.
+_STRUCTURED_ANSWER = "Returning structured response: "
+_STRUCTURED_ERRORS = (
+    "Error: Failed to parse structured output for tool ",
+    "Error: Model incorrectly returned multiple structured responses ",
+)
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """A call that no result has joined yet."""
+
+    call: ToolCall
+    order: int
+    answered: bool = False
+
+
+class _Assembler:
+    def __init__(self, structured_tools: Collection[str], direct_tools: Collection[str]) -> None:
+        self._structured_tools = frozenset(structured_tools)
+        self._direct_tools = frozenset(direct_tools)
+        self._steps: list[Step] = []
+        self._warnings: list[str] = []
+        self._contexts: list[str] = []
+        self._tokens = _Tokens()
+        self._groups = 0
+        self._results: list[Entry] = []
+        self._dropped: set[int] = set()
+        self._begin_turn()
+
+    def _begin_turn(self) -> None:
+        self._open: dict[str, list[_Waiting]] = {}
+        self._attempts: list[tuple[ToolCall, ToolResult]] = []
+        self._last: AIMessage | None = None
+        self._last_calls: list[_Waiting] = []
+        self._last_results: list[ToolResult] = []
+        self._answer: Message | None = None
+
+    def add(self, entry: Entry) -> None:
+        message = entry.message
+        if isinstance(message, ToolMessage | FunctionMessage):
+            self._results.append(entry)
+            return
+        if self._results:
+            self._settle()
+        if isinstance(message, AIMessage):
+            self._add_model_message(entry, message)
+        elif is_user(message):
+            self._end_turn()
+            self._begin_turn()
+            self._steps.append(Message(content=content_text(message.content), agent="user", node=entry.node))
+
+    # The model's side
+
+    def _add_model_message(self, entry: Entry, message: AIMessage) -> None:
+        if message.response_metadata.get("__is_handoff_back"):
+            return
+        self._fail_attempts()
+        self._tokens.add(message)
+        agent = entry.agent or message.name
+        about: dict[str, Any] = {
+            "agent": agent,
+            "node": entry.node,
+            "started_at": entry.started_at,
+            "duration_ms": entry.duration_ms,
+        }
+        parts = parts_of(message)
+        calls = _calls_of(message, parts)
+        self._groups += 1
+        self._last, self._last_calls, self._last_results, self._answer = message, [], [], None
+        said_until = len(parts) if calls else _last_server_part(parts)
+        for index, part in enumerate(parts):
+            self._add_part(part, about, is_thought=index < said_until)
+        for call in calls:
+            self._add_call(ToolCall(**call, group=self._groups, **about))
+
+    def _add_part(self, part: Part, about: dict[str, Any], *, is_thought: bool) -> None:
+        if isinstance(part, ServerCall):
+            args = read_args(part.args)
+            call = ToolCall(
+                name=part.name,
+                args=args,
+                id=part.id,
+                server_side=True,
+                malformed=isinstance(args, str),
+                group=self._groups,
+                **about,
+            )
+            self._add_call(call)
+        elif isinstance(part, ServerResult):
+            waiting = self._claim(part.call_id or "", None)
+            self._steps.append(_server_result(part, waiting, about))
+        elif isinstance(part, Reasoning) or is_thought:
+            if not isinstance(part, CallBlock):
+                self._steps.append(Thought(content=part.text, **about))
+        elif not isinstance(part, CallBlock):
+            self._answer = Message(content=part.text, **about)
+            self._steps.append(self._answer)
+
+    def _add_call(self, call: ToolCall) -> None:
+        waiting = _Waiting(call, len(self._steps))
+        self._steps.append(call)
+        self._open.setdefault(call.id or "", []).append(waiting)
+        if not call.server_side:
+            self._last_calls.append(waiting)
+
+    # The tools' side
+
+    def _settle(self) -> None:
+        """Join the results that came in a row to their calls, and put them in the order of the calls."""
+        entries, self._results = self._results, []
+        wanted: dict[str, list[Entry]] = {}
+        for entry in entries:
+            wanted.setdefault(_call_id(entry.message), []).append(entry)
+        placed: list[tuple[float, ToolResult]] = []
+        for call_id, same in wanted.items():
+            pool = self._pool(call_id, len(same))
+            for entry in same:
+                if not entry.message.response_metadata.get("__is_handoff_back"):
+                    placed.append(self._joined(entry, call_id, pool))
+        if len(placed) > 1:
+            placed.sort(key=lambda item: item[0])
+        self._last_results.extend(result for _, result in placed)
+        self._steps.extend(result for _, result in placed)
+
+    def _pool(self, call_id: str, count: int) -> list[_Waiting]:
+        """The waiting calls of the newest messages that can take `count` results of this id, oldest first."""
+        waiting = self._open.get(call_id, [])
+        start = len(waiting)
+        while start and len(waiting) - start < count:
+            group = waiting[start - 1].call.group
+            while start and waiting[start - 1].call.group == group:
+                start -= 1
+        return waiting[start:]
+
+    def _joined(self, entry: Entry, call_id: str, pool: list[_Waiting]) -> tuple[float, ToolResult]:
+        message = entry.message
+        waiting = self._take(pool, call_id, message.name) or self._claim_by_name(call_id, message.name)
+        result = _result(entry, waiting)
+        artifact = getattr(message, "artifact", None)
+        if artifact is not None:
+            self._contexts.extend(documents_in(artifact))
+        if waiting is None:
+            self._warnings.append(f"the result {call_id!r} of {message.name!r} joins no waiting call of its turn")
+            return inf, result
+        if self._is_structured(waiting.call, result):
+            self._attempts.append((waiting.call, result))
+        return waiting.order, result
+
+    def _take(self, pool: list[_Waiting], call_id: str, name: str | None) -> _Waiting | None:
+        if not pool:
+            return None
+        waiting = next((item for item in pool if item.call.name == name), pool[0])
+        pool.remove(waiting)
+        self._open[call_id].remove(waiting)
+        waiting.answered = True
+        return waiting
+
+    def _claim(self, call_id: str, name: str | None) -> _Waiting | None:
+        return self._take(self._pool(call_id, 1), call_id, name)
+
+    def _claim_by_name(self, call_id: str, name: str | None) -> _Waiting | None:
+        """A result without an id goes to the newest waiting call of its name."""
+        if call_id or not name:
+            return None
+        of_name = [item for items in self._open.values() for item in items if item.call.name == name]
+        if not of_name:
+            return None
+        waiting = max(of_name, key=lambda item: (item.call.group or 0, -item.order))
+        return self._take([waiting], waiting.call.id or "", name)
+
+    # Structured answers
+
+    def _is_structured(self, call: ToolCall, result: ToolResult) -> bool:
+        return call.name in self._structured_tools or result.content.startswith(
+            (_STRUCTURED_ANSWER, *_STRUCTURED_ERRORS)
+        )
+
+    def _fail_attempts(self) -> None:
+        """A structured answer after which the model was asked again was not accepted."""
+        for _, result in self._attempts:
+            result.is_error = True
+        self._attempts = []
+
+    def _structured_answer(self) -> str | None:
+        """The accepted answer of this turn; its pseudo call and result are no steps."""
+        answer = None
+        for call, result in self._attempts:
+            if result.content.startswith(_STRUCTURED_ERRORS):
+                result.is_error = True
+            else:
+                self._dropped |= {id(call), id(result)}
+                self._last_results = [item for item in self._last_results if item is not result]
+                answer = text_of(call.args)
+        return answer
+
+    # The end
+
+    def _end_turn(self) -> None:
+        """A turn before the last: its structured answer stays as a message."""
+        answer = self._structured_answer()
+        if answer is not None:
+            self._steps.append(Message(content=answer))
+
+    def finish(self, *, final: bool) -> Assembled:
+        if self._results:
+            self._settle()
+        structured = self._structured_answer()
+        answer, ending = self._ending(structured)
+        if final and answer is not None and self._answer is not None:
+            self._dropped.add(id(self._answer))
+        steps = [step for step in self._steps if id(step) not in self._dropped] if self._dropped else self._steps
+        return Assembled(steps, answer if final else None, ending, self._contexts, self._tokens.usage(), self._warnings)
+
+    def _ending(self, structured: str | None) -> tuple[str | None, Ending]:
+        if structured is not None:
+            return structured, Ending("finished")
+        if self._last is None:
+            return None, Ending("unknown", "no message of the agent follows the question")
+        dangling = [item.call.name for item in self._last_calls if not item.answered]
+        if dangling:
+            names = ", ".join(repr(name) for name in dangling)
+            return None, Ending("incomplete", f"ended on a call that never ran: {names}")
+        if self._last_calls:
+            return self._ending_on_results()
+        answer = self._answer.content if self._answer else None
+        limit = limit_reason(answer)
+        if limit:
+            return answer, Ending("step_limit", limit)
+        return answer, Ending("finished", cut_off_reason(self._last))
+
+    def _ending_on_results(self) -> tuple[str | None, Ending]:
+        if self._last_results and all(result.name in self._direct_tools for result in self._last_results):
+            return "\n\n".join(result.content for result in self._last_results), Ending("finished")
+        names = ", ".join(sorted({repr(result.name) for result in self._last_results}))
+        return None, Ending("unknown", f"ends on the result of {names}, after which no message of the model came")
+
+
+@dataclass(slots=True)
+class _Tokens:
+    """Tokens over the model's messages; unknown as soon as one message does not say."""
+
+    calls: int = 0
+    told: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def add(self, message: AIMessage) -> None:
+        self.calls += 1
+        usage = message.usage_metadata
+        if usage is not None:
+            self.told += 1
+            self.input_tokens += usage["input_tokens"]
+            self.output_tokens += usage["output_tokens"]
+
+    def usage(self) -> Usage | None:
+        if not self.told:
+            return None
+        if self.told < self.calls:
+            return Usage(calls=self.calls, input_tokens=None, output_tokens=None, cost_usd=None)
+        return Usage(calls=self.calls, input_tokens=self.input_tokens, output_tokens=self.output_tokens, cost_usd=None)
+
+
+def documents_in(value: object) -> list[str]:
+    """The texts of the documents in a value: a document, or a list of nothing but documents."""
+    items = value if isinstance(value, list | tuple) else [value]
+    texts = [getattr(item, "page_content", None) for item in items]
+    return [text_of(text) for text in texts] if all(isinstance(text, str) for text in texts) else []
+
+
+def _calls_of(message: AIMessage, parts: list[Part]) -> list[dict[str, Any]]:
+    """Fields of the calls of a message, the malformed ones last, as LangChain lists them apart."""
+    calls: list[dict[str, Any]] = [
+        {"name": call["name"], "args": call["args"], "id": call["id"]} for call in message.tool_calls
+    ]
+    calls += [
+        {"name": call["name"] or "", "args": call["args"] or "", "id": call["id"], "malformed": True}
+        for call in message.invalid_tool_calls
+    ]
+    if calls:
+        return calls
+    calls = [_read_call(part.name, part.args, part.id) for part in parts if isinstance(part, CallBlock)]
+    old_form = message.additional_kwargs.get("function_call") if not calls else None
+    if isinstance(old_form, dict):
+        calls.append(_read_call(text_of(old_form.get("name") or ""), old_form.get("arguments"), None))
+    return calls
+
+
+def _read_call(name: str, args: object, call_id: str | None) -> dict[str, Any]:
+    args = read_args(args)
+    return {"name": name, "args": args, "id": call_id, "malformed": isinstance(args, str)}
+
+
+def _last_server_part(parts: list[Part]) -> int:
+    return max((index for index, part in enumerate(parts) if isinstance(part, ServerCall | ServerResult)), default=0)
+
+
+def _call_id(message: BaseMessage) -> str:
+    return getattr(message, "tool_call_id", None) or ""
+
+
+def _result(entry: Entry, waiting: _Waiting | None) -> ToolResult:
+    message = entry.message
+    call = waiting.call if waiting else None
+    return ToolResult(
+        call_id=call.id if call else _call_id(message) or None,
+        name=message.name or (call.name if call else None),
+        content=content_text(message.content),
+        is_error=getattr(message, "status", None) == "error",
+        error_type=entry.error_type,
+        artifact=getattr(message, "artifact", None),
+        agent=entry.agent or (call.agent if call else None),
+        node=entry.node,
+        started_at=entry.started_at,
+        duration_ms=entry.duration_ms,
+    )
+
+
+def _server_result(part: ServerResult, waiting: _Waiting | None, about: dict[str, Any]) -> ToolResult:
+    name = waiting.call.name if waiting else None
+    return ToolResult(call_id=part.call_id, name=name, content=part.content, is_error=part.is_error, **about)
