@@ -29,8 +29,11 @@ DEFAULT_PROVIDER = Default("anthropic")
 DEFAULT_MODEL = Default("claude-haiku-4-5-20251001")
 DEFAULT_THRESHOLD = 0.5
 
-KEYLESS_PROVIDERS = frozenset({"ollama", "ollama_chat", "vllm", "hosted_vllm", "llamafile", "lm_studio", "xinference"})
-"""litellm providers that serve local models and ask for no key."""
+KEYLESS_PROVIDERS = frozenset(
+    {"ollama", "ollama_chat", "vllm", "hosted_vllm", "llamafile", "lm_studio", "xinference", "lemonade"}
+    | {"bedrock", "sagemaker", "sagemaker_chat", "vertex_ai", "oci", "github_copilot"}
+)
+"""litellm providers that serve local models, or find their credentials elsewhere, and ask for no key."""
 
 
 class Settings(BaseModel):

@@ -35,8 +35,8 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _WORDS = re.compile(r"[^\s{}\[\],:\"'`\\]+")
 _LITERALS = {"none": "null"}
 _DECLINES = re.compile(
-    r"\W*(?:(?:i'?m|i am) (?:very |truly )?sorry|sorry|i apologi[sz]e|i can(?:'t|not|’t)|i (?:am|'m) (?:unable|not able)|"
-    r"i won'?t|as an ai\b)",
+    r"\W*(?:(?:i['’]?m|i am) (?:very |truly )?sorry|sorry|i apologi[sz]e|i (?:can(?:['’]t|not)|won['’]?t)|"
+    r"i(?:['’]m| am) (?:unable|not able)|as an ai\b)",
     re.IGNORECASE,
 )
 _DECODER = json.JSONDecoder()
@@ -148,7 +148,11 @@ def _by_the_providers_word(message: BaseMessage, fault: ReplyFault) -> ReplyFaul
         return ReplyFault("the reply was cut off by the token limit; reply with shorter reasons", "truncated")
     declined = end in {"refusal", "content_filter", "safety"} or message.additional_kwargs.get("refusal")
     text = str(message.text)
-    if declined or _refusal_block(message) or (fault.code == "unreadable" and "{" not in text and _DECLINES.match(text)):
+    if (
+        declined
+        or _refusal_block(message)
+        or (fault.code == "unreadable" and "{" not in text and _DECLINES.match(text))
+    ):
         return ReplyFault(f"the judge declined: {shown(raw_text(message))}", "refused")
     return fault if text.strip() or raw_text(message) else ReplyFault("the reply is empty")
 
