@@ -48,18 +48,13 @@ def read_json(file: str) -> Any:
     if not text.strip():
         raise InputError(f"{name} is empty; expected JSON", field=file)
     try:
-        return _parse(text)
+        return _parsed_lines(text) if _has_a_value_a_line(text) else _parse(text)
     except RecursionError:
         raise InputError(f"{name} is nested too deeply to be read as JSON", field=file) from None
     except json.JSONDecodeError as error:
-        values = _parse_lines(text)
-        if values is not None:
-            return values
-        seen = shown(text[error.pos : error.pos + 40])
-        raise InputError(
-            f"{name} is not JSON: {error.msg} at line {error.lineno} column {error.colno}, before {seen}",
-            field=file,
-        ) from None
+        where = f"line {error.lineno} column {error.colno}"
+        seen = shown(error.doc[error.pos : error.pos + 40]) if error.pos < len(error.doc) else "the end"
+        raise InputError(f"{name} is not JSON: {error.msg} at {where}, before {seen}", field=file) from None
     except ValueError as error:
         raise InputError(f"{name} is not strict JSON: {error}", field=file) from None
 
@@ -68,12 +63,26 @@ def _parse(text: str) -> Any:
     return json.loads(text, parse_constant=_refuse, parse_float=_finite)
 
 
-def _parse_lines(text: str) -> list[Any] | None:
-    lines = [line for line in text.splitlines() if line.strip()]
+def _has_a_value_a_line(text: str) -> bool:
+    first, _, rest = text.strip().partition("\n")
     try:
-        return [_parse(line) for line in lines] if len(lines) > 1 else None
+        _parse(first)
     except (ValueError, RecursionError):
-        return None
+        return False
+    return bool(rest)
+
+
+def _parsed_lines(text: str) -> list[Any]:
+    # Not `splitlines`: it also splits at separators that may stand inside a JSON string.
+    values = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                values.append(_parse(line))
+            except json.JSONDecodeError as error:
+                error.lineno = number
+                raise
+    return values
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 
-from langchain_llm_judge.checks.base import CheckReport, Finding
-from langchain_llm_judge.judges.agent import AgentEvaluation, AgentGrade
-from langchain_llm_judge.reports.layout import (
-    SEVERITY_STYLES,
-    VERDICTS,
-    Cell,
-    Row,
-    heading,
-    rows,
-    stacked,
-    verdict_line,
-)
+from langchain_llm_judge.reports.layout import SEVERITY_STYLES as STYLES
+from langchain_llm_judge.reports.layout import VERDICTS, Cell, Row, heading, rows, stacked, verdict_line
 from langchain_llm_judge.reports.text import counted, cut
-from langchain_llm_judge.results import Usage
-from langchain_llm_judge.safety.injection import InjectionFinding
 from langchain_llm_judge.trace.schema import AgentTrace, Step, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from langchain_llm_judge.checks.base import CheckReport, Finding
+    from langchain_llm_judge.judges.agent import AgentEvaluation, AgentGrade
+    from langchain_llm_judge.results import Usage
+    from langchain_llm_judge.safety.injection import InjectionFinding
 
 LONGEST_CONTENT = 300
 """Characters of a step's content that are shown; longer ones lose their middle."""
@@ -45,21 +40,24 @@ def agent_view(evaluation: AgentEvaluation) -> RenderableType:
 
 def trace_view(trace: AgentTrace) -> RenderableType:
     """The run: task, a row for every step, answer, and what the converter had to leave open."""
-    steps: list[Row] = list(_step_rows(trace))
-    if all(agent == "" for _, agent, _, _ in steps):
-        steps = [(number, word, content) for number, _, word, content in steps]
-    about: list[Row] = [[("task", "dim"), _content(trace.task)]]
-    about.append([("tools", "dim"), _tools(trace)])
-    ending: list[Row] = [[("answer", "dim"), "(none)" if trace.final_answer is None else _content(trace.final_answer)]]
-    ending += [[("note", "dim"), (warning, "yellow")] for warning in trace.warnings]
-    return Group(heading("Trace", _status(trace)), rows(about), rows(steps), rows(ending))
+    answer = "(none)" if trace.final_answer is None else _content(trace.final_answer)
+    table: list[Row] = [
+        ("", "", ("task", "dim"), _content(trace.task)),
+        ("", "", ("tools", "dim"), _tools(trace)),
+        *_step_rows(trace),
+        ("", "", ("answer", "dim"), answer),
+        *(("", "", ("note", "dim"), (warning, "yellow")) for warning in trace.warnings),
+    ]
+    if not any(agent for _, agent, _, _ in table):
+        table = [(number, word, content) for number, _, word, content in table]
+    return Group(heading("Trace", _status(trace)), rows(table))
 
 
 def checks_view(report: CheckReport) -> RenderableType:
     """The findings, then the checks without one and those that could not be applied."""
     found: list[Row] = [
         [
-            (finding.severity, SEVERITY_STYLES[finding.severity]),
+            (finding.severity, STYLES[finding.severity]),
             (finding.code, "bold"),
             (_place(finding), "dim"),
             finding.message,
@@ -82,9 +80,7 @@ def grade_view(grade: AgentGrade) -> RenderableType:
 
 def injection_view(findings: Iterable[InjectionFinding]) -> RenderableType:
     """What the scan found in texts the judge reads."""
-    found: list[Row] = [
-        [(one.severity, SEVERITY_STYLES[one.severity]), (one.rule, "bold"), one.excerpt] for one in findings
-    ]
+    found: list[Row] = [[(one.severity, STYLES[one.severity]), (one.rule, "bold"), one.excerpt] for one in findings]
     return Group(heading("Planted instructions", "found in judged text; they change no score"), rows(found))
 
 
