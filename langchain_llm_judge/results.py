@@ -103,6 +103,26 @@ def score_of(result: object) -> float | None:
     return float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
 
 
+def reason_of(result: object) -> str:
+    """Why a result is as it is, in one text: its own reason, or those of its scores."""
+    if isinstance(result, str | Exception):
+        return str(result)
+    reason = result.get("reason") if isinstance(result, Mapping) else getattr(result, "reason", None)
+    if reason:
+        return str(reason)
+    try:
+        scores = feedback(result)
+    except (TypeError, NotImplementedError):
+        return f"{type(result).__name__} carries no verdict"
+    return " | ".join(
+        f"{score['key']} {_told(score['score'])}: {score['comment'] or 'no reason given'}" for score in scores
+    )
+
+
+def _told(score: float | bool | None) -> str:
+    return "ungraded" if score is None else str(score) if isinstance(score, bool) else f"{score:.2f}"
+
+
 def usage_of(result: object) -> Usage:
     """What any result spent; nothing known is unknown, not 0."""
     if isinstance(result, Mapping):
