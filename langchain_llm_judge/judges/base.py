@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from pydantic import BaseModel
@@ -61,6 +62,22 @@ class Ask(Generic[T]):
     async def aperform(self, config: RunnableConfig) -> Reply[T]:
         """Ask without blocking."""
         return await self.model.aask(self.prompt, self.schema, config, self.read)
+
+
+@dataclass(frozen=True)
+class Retrieve:
+    """A look-up in a retriever; its value is a list of documents, empty where nothing was found."""
+
+    retriever: Runnable[str, list[Document]]
+    query: str
+
+    def perform(self, config: RunnableConfig) -> list[Document]:
+        """Look it up and wait."""
+        return self.retriever.invoke(self.query, config)
+
+    async def aperform(self, config: RunnableConfig) -> list[Document]:
+        """Look it up without blocking."""
+        return await self.retriever.ainvoke(self.query, config)
 
 
 @dataclass(frozen=True)

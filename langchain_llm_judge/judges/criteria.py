@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from langchain_llm_judge.errors import ConfigError, JudgeReplyError, shown
-from langchain_llm_judge.models.replies import Level5
+from langchain_llm_judge.errors import ConfigError, shown
+from langchain_llm_judge.models.replies import Level5, Reason, ReplySchema, one_per_id
 from langchain_llm_judge.results import Feedback, Result
 
 LEVELS = 5
@@ -105,15 +105,15 @@ class CriterionGrade(Result):
     reason: str
 
 
-class CriterionReply(BaseModel):
+class CriterionReply(ReplySchema):
     """One criterion as the judge answers it."""
 
     name: str = Field(description="name of the criterion, as given")
-    level: Level5 = Field(description="whole number from 1 (lowest level) to 5 (highest level)")
-    reason: str = Field(description="one sentence that names what decided the level")
+    level: Level5
+    reason: Reason = ""
 
 
-class GradeReply(BaseModel):
+class GradeReply(ReplySchema):
     """A judge's reply to a list of criteria."""
 
     criteria: list[CriterionReply] = Field(description="one entry for each criterion, in the order given")
@@ -165,30 +165,17 @@ def criteria_text(criteria: Sequence[Criterion]) -> str:
 
 
 def read_grades(criteria: Sequence[Criterion], reply: GradeReply) -> dict[str, CriterionGrade]:
-    """One grade for each criterion, matched by name.
+    """One grade for each criterion, matched by name, case aside.
 
     Raises:
-        JudgeReplyError: A criterion has no grade or two different ones, or a grade names no criterion.
+        ReplyFault: A criterion has no grade or two different ones, or a grade names no criterion.
     """
-    by_name = {criterion.name.casefold(): criterion.name for criterion in criteria}
-    grades: dict[str, CriterionGrade] = {}
-    for entry in reply.criteria:
-        name = by_name.get(entry.name.strip().casefold())
-        if name is None:
-            raise _miscounted(f"{shown(entry.name)} is none of the criteria {sorted(by_name.values())}", reply)
-        grade = CriterionGrade(score=(entry.level - 1) / (LEVELS - 1), level=entry.level, reason=entry.reason)
-        if grades.setdefault(name, grade) != grade:
-            raise _miscounted(f"criterion {name!r} has two different grades", reply)
-    missing = [criterion.name for criterion in criteria if criterion.name not in grades]
-    if missing:
-        raise _miscounted(f"no grade for {', '.join(map(repr, missing))}", reply)
-    return {criterion.name: grades[criterion.name] for criterion in criteria}
-
-
-def _miscounted(message: str, reply: GradeReply) -> JudgeReplyError:
-    return JudgeReplyError(
-        f"{message}; expected one entry for each criterion", raw=reply.model_dump_json(), code="wrong_count"
-    )
+    names = [criterion.name.casefold() for criterion in criteria]
+    entries = one_per_id(reply.criteria, names, lambda entry: entry.name.strip().casefold(), "criterion")
+    return {
+        criterion.name: CriterionGrade(score=(entry.level - 1) / (LEVELS - 1), level=entry.level, reason=entry.reason)
+        for criterion, entry in zip(criteria, entries, strict=True)
+    }
 
 
 def weighted_mean(criteria: Sequence[Criterion], grades: Mapping[str, CriterionGrade]) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from langchain_llm_judge.errors import InputError, shown
+from langchain_llm_judge.trace.convert import to_trace
 from langchain_llm_judge.trace.schema import AgentTrace
 
 QUESTION = ("question", "input", "query")
@@ -18,29 +19,34 @@ def question_and_answer(case: Any) -> tuple[str, str]:
     """Question and answer of a judge's input.
 
     Args:
-        case: A mapping that has them under one of the names in use, or a trace.
+        case: A mapping that has them under one of the names in use, a trace, or a state with `messages`.
 
     Raises:
         InputError: One is missing, no text, or blank; the message names the keys found.
     """
-    if isinstance(case, AgentTrace):
-        case = {"question": case.task, "answer": case.final_answer}
     fields = as_fields(case)
     return required_text(fields, QUESTION), required_text(fields, ANSWER)
 
 
 def as_fields(case: Any) -> Mapping[str, Any]:
-    """The input as a mapping.
+    """The input as a mapping; a trace, or a graph's state with messages, as its question, answer and contexts.
 
     Raises:
-        InputError: It is none.
+        InputError: It is none of these.
     """
+    if isinstance(case, AgentTrace):
+        return {"question": case.task, "answer": case.final_answer, "contexts": case.contexts}
     if isinstance(case, Mapping):
-        return case
+        return {**as_fields(to_trace(case)), **case} if _is_state(case) else case
     raise InputError(
         f"a judge's input is a dict such as {{'question': …, 'answer': …}}, got {type(case).__name__}: {shown(case)}",
         found=case,
     )
+
+
+def _is_state(case: Mapping[str, Any]) -> bool:
+    """Whether question and answer are to be found in messages."""
+    return "messages" in case and not all(any(name in case for name in names) for names in (QUESTION, ANSWER))
 
 
 def required_text(fields: Mapping[str, Any], names: Iterable[str]) -> str:

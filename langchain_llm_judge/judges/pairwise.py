@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
-from pydantic import BaseModel, Field
 
 from langchain_llm_judge.judges.base import Ask, Flow, Judge, Together
 from langchain_llm_judge.judges.criteria import QUALITY, Criterion, checked_criteria, criteria_text
 from langchain_llm_judge.judges.grading import TASK, criteria_of
 from langchain_llm_judge.judges.inputs import as_fields, optional_text, required_text
-from langchain_llm_judge.models.replies import Winner
+from langchain_llm_judge.models.replies import Reason, ReplySchema, Winner
 from langchain_llm_judge.models.resolve import resolve_chat_model
 from langchain_llm_judge.models.structured import Reply
 from langchain_llm_judge.prompts import FilledPrompt, load_prompt
@@ -64,11 +63,11 @@ class Comparison(Result):
         return [Feedback(key="compare", score=score, comment=self.reason, metadata=metadata)]
 
 
-class WinnerReply(BaseModel):
+class WinnerReply(ReplySchema):
     """A judge's reply to a comparison."""
 
-    winner: Winner = Field(description="A, B or tie")
-    reason: str = Field(description="one sentence that names what decided it")
+    winner: Winner
+    reason: Reason = ""
 
 
 class PairwiseJudge(Judge[Comparison]):

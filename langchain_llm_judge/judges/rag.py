@@ -28,10 +28,9 @@ from langchain_llm_judge.models.resolve import resolve_model
 from langchain_llm_judge.models.structured import JudgeModel, Reply
 from langchain_llm_judge.prompts import FilledPrompt, load_prompt
 from langchain_llm_judge.results import Usage
-from langchain_llm_judge.retrieval import RAGProvider, as_documents
+from langchain_llm_judge.retrieval import as_documents, as_provider
 from langchain_llm_judge.safety.fence import fence, fence_all, neutralize, nonce_for
 from langchain_llm_judge.safety.injection import scan_parts
-from langchain_llm_judge.trace.schema import AgentTrace
 
 MAX_CONTEXT_TOKENS = 32_000
 _BYTES_PER_TOKEN = 3
@@ -110,11 +109,11 @@ class RAGJudge(Judge[RAGEvaluation]):
         if isinstance(max_context_tokens, bool) or max_context_tokens < 1:
             raise ConfigError(f"max_context_tokens={shown(max_context_tokens)} is below 1; give a number such as 32000")
         self.max_context_tokens = max_context_tokens
-        self.rag = rag if rag is None or isinstance(rag, RAGProvider) else RAGProvider(rag)
+        self.rag = None if rag is None else as_provider(rag)
         self._model = resolve_model(model, provider, config_path=config_path, temperature=temperature)
 
     def _judge(self, case: Any) -> Flow[RAGEvaluation]:
-        fields = _fields(case)
+        fields = as_fields(case)
         question, answer = question_and_answer(fields)
         reference = optional_text(fields, "reference")
         contexts = yield from self._contexts(fields, question)
@@ -127,8 +126,7 @@ class RAGJudge(Judge[RAGEvaluation]):
 
     def _contexts(self, fields: Mapping[str, Any], question: str) -> Flow[list[str]]:
         if "contexts" in fields or "context" in fields:
-            given = fields.get("contexts", fields.get("context"))
-            documents = [] if given is None else as_documents(given)
+            documents = as_documents(fields.get("contexts", fields.get("context")))
         elif self.rag is not None:
             documents = yield Retrieve(self.rag, question)
         else:
@@ -194,12 +192,6 @@ class _Reading(NamedTuple):
 
     parts: Parts
     usage: Usage
-
-
-def _fields(case: Any) -> Mapping[str, Any]:
-    if isinstance(case, AgentTrace):
-        return {"question": case.task, "answer": case.final_answer, "contexts": case.contexts}
-    return as_fields(case)
 
 
 def _reading(model: JudgeModel, case: RAGCase, chunk: Mapping[int, str], listed: Parts | None) -> Flow[_Reading]:

@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
-    BaseModel,
-    BeforeValidator,
     Field,
     ValidationError,
     ValidatorFunctionWrapHandler,
@@ -21,9 +19,9 @@ from pydantic import (
     model_validator,
 )
 
-from langchain_llm_judge.errors import JudgeReplyError, shown
+from langchain_llm_judge.errors import shown
 from langchain_llm_judge.judges.rag_verdicts import ClaimVerdict, PassageVerdict
-from langchain_llm_judge.models.replies import Level5, YesNo
+from langchain_llm_judge.models.replies import Index, Level5, Reason, ReplyFault, ReplySchema, YesNo, one_per_id
 
 PARTS = ("claims", "passages", "reference_claims", "answer_relevance")
 
@@ -43,51 +41,37 @@ def _or_unreadable(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
         return Unreadable(f"{place}: {fault['msg']}, got {shown(fault['input'])}".removeprefix(": "))
 
 
-def _index(value: Any) -> Any:
-    if isinstance(value, str) and value.strip().isdecimal():
-        return int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError("expected the number of a passage")
-    return value
-
-
-Index = Annotated[int, BeforeValidator(_index)]
-
-
-class ClaimReply(BaseModel):
+class ClaimReply(ReplySchema):
     """One claim as the judge answers it."""
 
     claim: str = Field(min_length=1)
     supported: YesNo
-    passages: list[Index] = Field(description="numbers of the passages that support the claim")
-    quote: str = Field(description="words copied from one of these passages; empty when not supported")
-    reason: str
+    passages: list[Index] = Field(default=[], description="numbers of the passages that support the claim")
+    quote: Reason = Field(default="", description="words copied from one of these passages; empty when not supported")
+    reason: Reason = ""
 
     @model_validator(mode="before")
     @classmethod
-    def _evidence_may_be_left_out(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping):
-            return data
-        given = {name: value for name, value in data.items() if value is not None}
-        return {"passages": [], "quote": "", "reason": "", **given}
+    def _no_passages_may_be_null(cls, data: Any) -> Any:
+        return {**data, "passages": data.get("passages") or []} if isinstance(data, Mapping) else data
 
 
-class PassageReply(BaseModel):
+class PassageReply(ReplySchema):
     """One passage as the judge answers it."""
 
-    index: Index = Field(description="number of the passage")
+    index: Index
     relevant: YesNo
-    reason: str = ""
+    reason: Reason = ""
 
 
-class RelevanceReply(BaseModel):
+class RelevanceReply(ReplySchema):
     """How directly the answer addresses the question."""
 
-    level: Level5 = Field(description="whole number from 1 to 5")
-    reason: str = ""
+    level: Level5
+    reason: Reason = ""
 
 
-class RAGReply(BaseModel):
+class RAGReply(ReplySchema):
     """A judge's reply to one RAG prompt; a part that cannot be read is `Unreadable`."""
 
     claims: Annotated[list[ClaimReply], WrapValidator(_or_unreadable)]
@@ -147,19 +131,15 @@ class PartReader:
         """The parts of a reply.
 
         Raises:
-            JudgeReplyError: Something is missing and this is the first reply, or nothing can be read.
+            ReplyFault: Something is missing and this is the first reply, or nothing can be read.
         """
         parts = read_parts(reply, self.question)
         first = self.best is None
         self.best = self.best.improved_by(parts) if self.best else parts
         if (first and parts.faults) or self.best.empty:
             told = "; ".join(f"{part}: {fault}" for part, fault in parts.faults.items())
-            raise JudgeReplyError(told, raw=repr(reply), code="wrong_count")
+            raise ReplyFault(told, "wrong_count")
         return self.best
-
-
-class _Fault(Exception):
-    """A part that does not fit what was asked."""
 
 
 def read_parts(reply: RAGReply, question: Question) -> Parts:
@@ -170,9 +150,9 @@ def read_parts(reply: RAGReply, question: Question) -> Parts:
         given: object = getattr(reply, name)
         try:
             if isinstance(given, Unreadable):
-                raise _Fault(given.why)
+                raise ReplyFault(given.why)
             return read(given)
-        except _Fault as fault:
+        except ReplyFault as fault:
             faults[name] = str(fault)
             return None
 
@@ -202,7 +182,7 @@ def _claims(given: list[ClaimReply], question: Question, listed: Sequence[str] |
 def _claim(given: ClaimReply, question: Question) -> ClaimVerdict:
     unknown = [index for index in given.passages if index not in question.texts]
     if unknown:
-        raise _Fault(f"claim {shown(given.claim)} cites passages {unknown}, shown were {sorted(question.texts)}")
+        raise ReplyFault(f"claim {shown(given.claim)} cites passages {unknown}, shown were {sorted(question.texts)}")
     cited = sorted(set(given.passages))
     return ClaimVerdict(
         claim=given.claim,
@@ -220,7 +200,7 @@ def _distinct(verdicts: list[ClaimVerdict]) -> list[ClaimVerdict]:
     for verdict in verdicts:
         earlier = by_claim.setdefault(folded(verdict.claim), verdict)
         if earlier.supported != verdict.supported:
-            raise _Fault(f"claim {shown(verdict.claim)} has two different verdicts")
+            raise ReplyFault(f"claim {shown(verdict.claim)} has two different verdicts")
     return list(by_claim.values())
 
 
@@ -228,7 +208,7 @@ def _matched(verdicts: list[ClaimVerdict], listed: Sequence[str]) -> list[ClaimV
     """The verdicts in the order of the listed claims, matched by their words, else by place."""
     by_claim = {folded(verdict.claim): verdict for verdict in verdicts}
     if set(by_claim) != {folded(claim) for claim in listed} and len(verdicts) != len(listed):
-        raise _Fault(f"{len(verdicts)} verdicts for {len(listed)} claims")
+        raise ReplyFault(f"{len(verdicts)} verdicts for {len(listed)} claims")
     in_place = dict(zip(listed, verdicts, strict=False))
     return [
         by_claim.get(folded(claim), in_place[claim]).model_copy(update={"claim": claim})
@@ -239,19 +219,12 @@ def _matched(verdicts: list[ClaimVerdict], listed: Sequence[str]) -> list[ClaimV
 
 
 def _missing(claim: str) -> ClaimVerdict:
-    raise _Fault(f"claim {shown(claim)} has no verdict")
+    raise ReplyFault(f"claim {shown(claim)} has no verdict")
 
 
 def _passages(given: list[PassageReply], question: Question) -> list[PassageVerdict]:
-    verdicts: dict[int, PassageVerdict] = {}
-    for one in given:
-        verdict = PassageVerdict(index=one.index, relevant=one.relevant, reason=one.reason)
-        if verdicts.setdefault(one.index, verdict).relevant != verdict.relevant:
-            raise _Fault(f"passage {one.index} has two different verdicts")
-    missing, extra = set(question.texts) - set(verdicts), set(verdicts) - set(question.texts)
-    if missing or extra:
-        raise _Fault(f"no verdict for passages {sorted(missing)}, verdicts for unknown passages {sorted(extra)}")
-    return [verdicts[index] for index in sorted(verdicts)]
+    verdicts = [PassageVerdict(index=one.index, relevant=one.relevant, reason=one.reason) for one in given]
+    return one_per_id(verdicts, sorted(question.texts), lambda verdict: verdict.index, "passage")
 
 
 def folded(text: str) -> str:

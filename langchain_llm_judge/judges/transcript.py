@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from langchain_llm_judge.checks.calls import answered_calls
+from langchain_llm_judge.checks.levels import level_of
 from langchain_llm_judge.trace.schema import AgentTrace, Message, Step, Thought, ToolCall, ToolResult, ToolSpec
 
 MAX_CHARACTERS = 60_000
@@ -55,7 +55,7 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
 def _lines(trace: AgentTrace, inside: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
     if not trace.tool_use_known:
         yield {"note": "the source does not tell which tools were used"}
-    answered = answered_calls(trace)
+    answered = {exchange.step for exchange in level_of(trace).exchanges if exchange.result is not None}
     for number, step in enumerate(trace.steps):
         line = _line(step, number in answered)
         if line:
