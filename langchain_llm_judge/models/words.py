@@ -1,0 +1,228 @@
+"""Words as the embedded engine compares them: stems, numbers with their unit, names, negation.
+
+Two texts say the same word when its *term* is equal: lower case, accents off, common English endings
+off; numbers by value, so `1,000`, `1000` and `one thousand` are one term. Scripts without spaces are
+compared character by character.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+Kind = Literal["word", "number", "function"]
+"""`word`: carries content; `number`: compared by value; `function`: says little by itself (the, of, was)."""
+
+
+class Word(NamedTuple):
+    """One word of a text."""
+
+    term: str
+    """What is compared; a number's is `#` and its value."""
+    kind: Kind
+    capital: bool
+    """Starts with a capital letter."""
+    start: int
+    """Place of its first character in the text."""
+    end: int
+    value: float | None = None
+    """Of a number."""
+    spelled: bool = False
+    """A number written in letters (`twenty`), or an ordinal: often just a turn of phrase (`two of them`)."""
+
+    @property
+    def is_content(self) -> bool:
+        return self.kind != "function"
+
+
+def listed(text: str) -> list[str]:
+    """The words of a word list, in which blanks part them."""
+    return text.split()
+
+
+FUNCTION_WORDS = frozenset(
+    listed(
+        "a an the and or but nor if then else than so yet of at by for with about against between among into onto "
+        "through during before after to from in out on off over under up down again further once here there when "
+        "where why how all any both each either few more most other others some such only own same too very also "
+        "just even still already i me my mine we us our ours you your yours he him his she her hers it its they "
+        "them their theirs myself yourself himself herself itself themselves what which who whom whose this that "
+        "these those am is are was were be been being have has had having do does did doing done can could will "
+        "would shall should may might must ought need as while because since until although though however "
+        "therefore thus hence indeed s t d ll m re ve yes well oh ok okay please one ones etc eg ie via per upon "
+        "within without across along not no never none neither cannot"
+    )
+)
+"""English words that are no content; a claim is not measured by them."""
+
+NEGATORS = frozenset(listed("not no never none neither nor cannot without nobody nothing nowhere hardly barely"))
+"""Words that turn what follows into its opposite; `n't` counts as `not`."""
+
+_SPELLED = {
+    word: value
+    for value, word in enumerate(
+        listed(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+            "seventeen eighteen nineteen"
+        )
+    )
+} | {tens: 10 * n for n, tens in enumerate(listed("twenty thirty forty fifty sixty seventy eighty ninety"), 2)}
+_ORDINALS = {
+    word: n for n, word in enumerate(listed("first second third fourth fifth sixth seventh eighth ninth tenth"), 1)
+}
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_TAILS = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "tn": 1e12}
+MONTHS = tuple(listed("january february march april may june july august september october november december"))
+_SHORT = {month[:3]: month for month in MONTHS} | {"sept": "september"}
+_SAME = _SHORT | {"usa": "us", "pct": "percent", "percentage": "percent"}
+_KEPT = frozenset(MONTHS) | set(_SCALES)
+_VOWELS = frozenset("aeiouy")
+_SYMBOLS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "°": "degree"}
+
+_SPACELESS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+_LETTER = rf"[^\W\d_{_SPACELESS}]"
+_WORD = re.compile(
+    rf"(?P<negated>\b[A-Za-z]+n['’]t\b)|(?P<dotted>\b(?:[A-Za-z]\.){{2,}})"
+    rf"|(?P<word>{_LETTER}[^\W_{_SPACELESS}\u0300-\u036f]*)|(?P<sign>[{_SPACELESS}])|(?P<symbol>[%$€£¥°])"
+    r"|(?P<iso>\b\d{4}-\d\d-\d\d(?!\d))"
+    rf"|(?P<number>(?P<digits>\d+(?:[.,]\d+)*)(?P<tail>(?:st|nd|rd|th|s|k|m|mn|bn|tn)(?!{_LETTER}|\d))?)"
+)
+
+
+def words(text: str) -> list[Word]:
+    """The words of a text in order, numbers read by value; in linear time."""
+    return _joined_numbers([word for match in _WORD.finditer(text) for word in _READERS[match.lastgroup or ""](match)])
+
+
+class _Reading(NamedTuple):
+    """What a word is wherever it stands."""
+
+    term: str
+    kind: Kind
+    capital: bool
+    value: float | None = None
+    spelled: bool = False
+
+
+@lru_cache(maxsize=65536)
+def _reading(said: str) -> _Reading:
+    lower, capital = said.lower(), said[0].isupper()
+    value = _SPELLED.get(lower, _ORDINALS.get(lower))
+    if lower == "one":
+        return _Reading("one", "function", capital, 1.0, spelled=True)
+    if value is not None:
+        return _Reading(f"#{value}", "number", capital, float(value), spelled=True)
+    says_little = (lower in FUNCTION_WORDS and said not in {"US", "May"}) or (len(lower) == 1 and lower.isascii())
+    return _Reading(term_of(lower), "function" if says_little else "word", capital)
+
+
+def _word(match: re.Match[str]) -> tuple[Word]:
+    term, kind, capital, value, spelled = _reading(match.group())
+    return (Word(term, kind, capital, match.start(), match.end(), value, spelled),)
+
+
+def _dotted(match: re.Match[str]) -> tuple[Word]:
+    term, kind, capital, value, spelled = _reading(match.group().replace(".", ""))
+    return (Word(term, kind, capital, match.start(), match.end(), value, spelled),)
+
+
+def _negated(match: re.Match[str]) -> tuple[Word]:
+    return (Word("not", "function", False, match.start(), match.end()),)
+
+
+def _symbol(match: re.Match[str]) -> tuple[Word]:
+    return (Word(_SYMBOLS[match.group()], "word", False, match.start(), match.end()),)
+
+
+def _number(match: re.Match[str]) -> tuple[Word]:
+    tail, before = match["tail"] or "", match.string[max(match.start() - 2, 0) : match.start()].strip()
+    value = _value(match["digits"])
+    if value is not None and (tail in {"k", "mn", "bn", "tn"} or (tail == "m" and before[-1:] in {*"$€£¥"})):
+        value *= _TAILS[tail]
+    term = f"#{match['digits']}" if value is None else f"#{value:.12g}"
+    return (Word(term, "number", False, *match.span(), value, spelled=tail in {"st", "nd", "rd", "th"}),)
+
+
+def _value(digits: str) -> float | None:
+    if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", digits):
+        return float(digits.replace(",", ""))
+    plain = digits.replace(",", ".")
+    return float(plain) if plain.count(".") <= 1 else None
+
+
+def _iso_date(match: re.Match[str]) -> Iterator[Word]:
+    year, month, day = map(int, match.group().split("-"))
+    yield Word(f"#{day}", "number", False, *match.span(), float(day))
+    if 1 <= month <= 12:
+        yield Word(MONTHS[month - 1], "word", True, *match.span())
+    yield Word(f"#{year}", "number", False, *match.span(), float(year))
+
+
+_READERS: Mapping[str, Callable[[re.Match[str]], Iterable[Word]]] = {
+    "word": _word,
+    "dotted": _dotted,
+    "negated": _negated,
+    "sign": _word,
+    "symbol": _symbol,
+    "iso": _iso_date,
+    "number": _number,
+}
+
+
+def _joined_numbers(parts: list[Word]) -> list[Word]:
+    """Number words that stand together as one number: `twenty-five`, `2.1 million`, `two hundred thousand`."""
+    joined: list[Word] = []
+    for word in parts:
+        one = _joined(joined[-1], word) if joined and joined[-1].value is not None else None
+        if one is None:
+            joined.append(word)
+        else:
+            joined[-1] = one
+    return joined
+
+
+def _joined(number: Word, following: Word) -> Word | None:
+    if number.value is None or following.start - number.end > 1:
+        return None
+    value = None
+    if following.term in _SCALES:
+        value = number.value * _SCALES[following.term]
+    elif number.spelled and following.spelled and following.value and number.value % 10 == 0 and number.value >= 20:
+        value = number.value + following.value if following.value < 10 else None
+    return (
+        number._replace(term=f"#{value:.12g}", kind="number", end=following.end, value=value)
+        if value is not None
+        else None
+    )
+
+
+@lru_cache(maxsize=65536)
+def term_of(lower: str) -> str:
+    """The term of a word in lower case: accents and common English endings off."""
+    plain = lower if lower.isascii() else _without_accents(lower)
+    plain = _SAME.get(plain, plain)
+    return plain if plain in _KEPT else _stem(_singular(plain))
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    return word[:-1] if word.endswith("s") and len(word) > 3 and word[-2] not in "sui" else word
+
+
+def _stem(word: str) -> str:
+    for ending in ("ingly", "edly", "ing", "ed", "ly"):
+        stem = word[: -len(ending)]
+        if word.endswith(ending) and len(stem) >= 3 and not word.endswith("eed") and not _VOWELS.isdisjoint(stem):
+            doubled = stem[-1] == stem[-2] and stem[-1] not in "lsz"
+            word = stem[:-1] if doubled else stem
+            break
+    word = f"{word[:-1]}i" if word.endswith("y") and len(word) > 3 else word
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+def _without_accents(lower: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(c))
