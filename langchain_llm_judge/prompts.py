@@ -33,6 +33,13 @@ class FilledPrompt(NamedTuple):
     user: str
     version: str
     """`name/version+hash` of the template it came from."""
+    material: str | None = None
+    """The judged material in it; `None` where that is the whole user part."""
+
+    @property
+    def judged(self) -> str:
+        """The text in which an object is a quotation, never the judge's own verdict."""
+        return self.user if self.material is None else self.material
 
 
 class Prompt(NamedTuple):

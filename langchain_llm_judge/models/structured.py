@@ -53,8 +53,8 @@ from langchain_llm_judge.results import JUDGE_TAG, Usage
 
 T = TypeVar("T")
 
-Path = Literal["native", "json"]
-"""How the form was asked for: `native`, the provider's structured output; `json`, by prompt."""
+Path = Literal["native", "json", "text"]
+"""How the form was asked for: `native`, the provider's structured output; `json`, by prompt; `text`, not at all."""
 
 _TAGS = [JUDGE_TAG, "nostream"]
 """`nostream` keeps a judge that runs inside a LangGraph run out of the messages it streams."""
@@ -76,6 +76,8 @@ class Reply(Generic[T]):
     raw: str
     """The reply as it came: text, or the arguments of its tool call as JSON."""
     prompt_version: str
+    logprobs: Any = None
+    """Log-probabilities of the reply's tokens as the model gave them; `None` where it gives none."""
 
 
 class _Way(NamedTuple):
@@ -186,6 +188,14 @@ class JudgeModel:
         """`ask` without blocking the event loop."""
         return await adrive(_Question(self, prompt, schema, config, read).steps())
 
+    def say(self, prompt: FilledPrompt, config: RunnableConfig | None = None) -> Reply[str]:
+        """Ask for plain text, which is taken as it comes; raises as `ask` does, apart from `JudgeReplyError`."""
+        return drive(_PlainQuestion(self, prompt, config).steps())
+
+    async def asay(self, prompt: FilledPrompt, config: RunnableConfig | None = None) -> Reply[str]:
+        """`say` without blocking the event loop."""
+        return await adrive(_PlainQuestion(self, prompt, config).steps())
+
     def uncached(self) -> JudgeModel:
         """The same model with LangChain's cache off, for repeated measurement."""
         twin = object.__new__(JudgeModel)
@@ -269,9 +279,13 @@ class _Question(Generic[T]):
             self._give_up(_as_fault(error), raw_text(again))
 
     def _reply(self, message: BaseMessage) -> Reply[T]:
-        value = self.read(read_reply(message, self.schema, self.prompt.user))
-        path: Path = "native" if self.way.structured else "json"
-        return Reply(value, self.spent.usage, self.spent.attempts, path, raw_text(message), self.prompt.version)
+        value = self.read(read_reply(message, self.schema, self.prompt.judged))
+        return self._as_reply(value, "native" if self.way.structured else "json", message)
+
+    def _as_reply(self, value: T, path: Path, message: BaseMessage) -> Reply[T]:
+        logprobs = message.response_metadata.get("logprobs")
+        spent = self.spent
+        return Reply(value, spent.usage, spent.attempts, path, raw_text(message), self.prompt.version, logprobs)
 
     def _give_up(self, fault: ReplyFault, raw: str) -> NoReturn:
         raise JudgeReplyError(
@@ -288,7 +302,7 @@ class _Question(Generic[T]):
         if not self.model._memory.chats:
             yield InThread(lambda: self.model.chat)  # may import for seconds
         while True:
-            sent = messages if self.way.structured else _with_form(messages, self.schema)
+            sent = messages if self.way.structured else self._with_form(messages)
             try:
                 runnable = self._runnable()
                 message = yield from self._persistently(runnable, sent)
@@ -302,8 +316,14 @@ class _Question(Generic[T]):
                     return spoken
                 self.way = self._narrower(error)
             else:
-                self.model._memory.way = self.way
+                self._remember()
                 return message
+
+    def _remember(self) -> None:
+        self.model._memory.way = self.way
+
+    def _with_form(self, messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+        return _with_form(messages, self.schema)
 
     def _narrower(self, error: Exception) -> _Way:
         if is_refusal_of_the_form(error):
@@ -377,6 +397,27 @@ class _Question(Generic[T]):
             elapsed_s=spent.elapsed_s,
             retryable=is_retryable(error),
         )
+
+
+class _PlainQuestion(_Question[str]):
+    """One question to a model without a form for its answer."""
+
+    def __init__(self, model: JudgeModel, prompt: FilledPrompt, config: RunnableConfig | None) -> None:
+        super().__init__(model, prompt, BaseModel, config, str)
+        self.way = self.way._replace(structured=False)
+
+    def steps(self) -> Steps[Reply[str]]:
+        """Ask once."""
+        message = yield from self._answer(_opening(self.prompt))
+        return self._as_reply(raw_text(message), "text", message)
+
+    def _with_form(self, messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+        return messages
+
+    def _remember(self) -> None:
+        # Not asking for a form says nothing about how the model takes one.
+        known = self.model._memory.way
+        self.model._memory.way = self.way._replace(structured=known.structured)
 
 
 class _NoNativeForm(Exception):
