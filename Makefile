@@ -30,6 +30,9 @@ format: .venv/dev ## Put the sources into their form
 live: .venv/dev ## Run the tests that call real judge models (needs keys)
 	@$(BIN)/python -m pytest -m live $(TEST)
 
+lowest: .venv/pip ## Run the tests against the lowest versions that pyproject claims
+	@.ci/lowest $(PYTHON)
+
 constraints: ## Write constraints.txt anew from what installs today
 	@rm -rf .venv/constraints
 	@$(PYTHON) -m venv .venv/constraints

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shutil
@@ -48,11 +49,14 @@ def test_every_dependency_has_a_lower_bound():
         assert any(part.operator in {">=", "~=", "=="} for part in requirement.specifier), requirement
 
 
-def test_the_pytest_plugin_is_registered_once_it_exists():
-    plugin = ROOT / "langchain_llm_judge" / "attach" / "pytest_plugin.py"
-    registered = PROJECT["project"].get("entry-points", {}).get("pytest11", {})
-    expected = {"llm_judge": "langchain_llm_judge.attach.pytest_plugin"} if plugin.exists() else {}
-    assert registered == expected
+def test_what_pyproject_registers_exists():
+    project = PROJECT["project"]
+    entries = project["scripts"] | project["entry-points"]["pytest11"]
+    assert set(entries) == {"llm-judge", "llm_judge"}
+    for entry in entries.values():
+        module, _, name = entry.partition(":")
+        assert not name or callable(getattr(importlib.import_module(module), name))
+        importlib.import_module(module)
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")

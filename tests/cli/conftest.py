@@ -24,7 +24,7 @@ class Ran(NamedTuple):
 
 
 @pytest.fixture
-def llm_judge(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
+def command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
     """Runs the command line here: quick, and scripted models can be put in."""
     from langchain_llm_judge.cli.app import app
 
