@@ -5,9 +5,12 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from openai_server import OpenAIServer
 
 KEPT = {"JUDGE_CASES", "JUDGE_TEST_PG"}
 """Variables that speak to the tests, not to the package."""
@@ -59,3 +62,10 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., OpenAIServer]]:
+    """Starts a provider on loopback that behaves as told; see `openai_server`."""
+    with ExitStack() as open_servers:
+        yield lambda *behaviours: open_servers.enter_context(OpenAIServer(behaviours))

@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that speaks enough of the OpenAI chat API to be a judge model's provider.
+"""A real HTTP server on loopback that speaks enough of the OpenAI chat API, and of Anthropic's, to be a provider.
 
 ```python
 with OpenAIServer([Busy(retry_after="0.1"), Says('{"score": 8}')]) as server:
@@ -120,6 +120,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # headers and body in one packet; two would wait for each other for 40 ms
     timeout = 30
     server: _Server
 
@@ -129,7 +130,8 @@ class _Handler(BaseHTTPRequestHandler):
         match owner.next(body, dict(self.headers)):
             case Says() as reply:
                 owner.closing.wait(reply.delay)
-                self._send(200, json.dumps(_completion(reply, body)))
+                form = _message if self.path.endswith("/messages") else _completion
+                self._send(200, json.dumps(form(reply, body)))
             case Fails(status, code, headers):
                 error = {"message": f"scripted {status}", "type": "error", "code": code, "param": None}
                 self._send(status, json.dumps({"error": error}), headers)
@@ -149,6 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
+        self.wfile.flush()
 
     def log_message(self, format: str, *args: object) -> None:
         """Quiet."""
@@ -172,3 +175,21 @@ def _completion(reply: Says, body: dict[str, Any]) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": finish_reason, "logprobs": None}],
     }
     return completion if reply.usage is None else {**completion, "usage": reply.usage}
+
+
+def _message(reply: Says, body: dict[str, Any]) -> dict[str, Any]:
+    """The same in Anthropic's form."""
+    content: list[dict[str, Any]] = [{"type": "text", "text": reply.text}] if reply.text is not None else []
+    if reply.arguments is not None and body.get("tools"):
+        content.append({"type": "tool_use", "id": "t1", "name": body["tools"][0]["name"], "input": reply.arguments})
+    usage = reply.usage or {}
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
+        "content": content,
+        "stop_reason": {"stop": "end_turn", "length": "max_tokens"}.get(reply.finish_reason, reply.finish_reason),
+        "stop_sequence": None,
+        "usage": {"input_tokens": usage.get("prompt_tokens", 0), "output_tokens": usage.get("completion_tokens", 0)},
+    }

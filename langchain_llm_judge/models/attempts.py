@@ -169,8 +169,14 @@ class Attempt:
         """Ask without blocking the event loop."""
         if not (self.native and self.home.is_here()):
             return await InThread(self.call, self.timeout).arun()
-        async with asyncio.timeout(self.timeout):
-            return await self.acall()
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await self.acall()
+        except RuntimeError as error:
+            # What a pooled connection of a closed loop raises, where the user's own code opened it.
+            if type(error) is not RuntimeError:
+                raise
+        return await InThread(self.call, self.timeout).arun()
 
 
 class Home:

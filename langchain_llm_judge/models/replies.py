@@ -9,7 +9,6 @@ scale is said in words.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
@@ -22,8 +21,8 @@ from langchain_llm_judge.errors import ReplyCode, shown
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
-_WHOLE = re.compile(r"\s*([+-]?\d{1,15})(?:\.0+)?\s*")
-_NUMBER = re.compile(r"\s*[+-]?\d+(?:\.\d+)?\s*")
+_WHOLE = re.compile(r"\s*([+-]?[0-9]{1,15})(?:\.0+)?\s*")
+_NUMBER = re.compile(r"\s*[+-]?[0-9]+(?:\.[0-9]+)?\s*")
 _WORD = re.compile(r"\s*([^\s,.]+)\s*(?:[,.].*)?", re.DOTALL)
 _YES_NO = {"yes": True, "true": True, "no": False, "false": False}
 _WINNERS: dict[str, Literal["A", "B", "tie"]] = {"a": "A", "b": "B", "tie": "tie"}
@@ -61,7 +60,7 @@ def _as_number(value: object) -> int | float | None:
         if whole:
             return int(whole[1])
         return float(value) if _NUMBER.fullmatch(value) else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return None
     return value
 

@@ -29,21 +29,20 @@ from langchain_llm_judge.errors import (
     shown,
 )
 from langchain_llm_judge.models.attempts import CallPolicy
-from langchain_llm_judge.models.prices import price_list
+from langchain_llm_judge.models.catalog import has_structured_output, listed_models, provider_of
 from langchain_llm_judge.models.structured import JudgeModel
 
 if TYPE_CHECKING:
     from langchain_llm_judge.models.offline import OfflineEngine
 
 OFFLINE = "offline"
-_LITELLM_ENVIRONMENT = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
-
-_KINDS = {
-    "azure_text": "azure",
-    "bedrock_converse": "bedrock",
-    "cohere_chat": "cohere",
-    "text-completion-openai": "openai",
+_LITELLM_ENVIRONMENT = {
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    "LITELLM_OFFLINE_MODE": "true",
+    "LITELLM_MODE": "PRODUCTION",
 }
+"""No downloads of its own (prices, headers, tokenizers), and no reading of `.env` files."""
 
 
 def resolve_model(
@@ -84,7 +83,7 @@ def resolve_model(
 
         return OfflineEngine()
     sent = settings.temperature if temperature is None else temperature
-    if provider is None and ":" in name.split("/")[0] and not _is_listed(name):
+    if provider is None and ":" in name.split("/")[0] and name not in listed_models():
         return _langchain_model(name, settings, policy, config_path, sent)
     return _litellm_model(name, provider, settings, policy, config_path, sent)
 
@@ -151,10 +150,6 @@ def _is_deepeval_model(model: Any) -> bool:
     )
 
 
-def _is_listed(name: str) -> bool:
-    return name in price_list()
-
-
 def _litellm_model(
     name: str,
     provider: str | None,
@@ -168,6 +163,8 @@ def _litellm_model(
     api_base = settings.api_base
     key = _key_or_none(owner, config_path, needed=api_base is None)
 
+    listed_as = [full, full.partition("/")[2]]
+
     def build(sent: float | None) -> Any:
         return _chat_litellm(full, key or ("none" if api_base else None), api_base, policy, sent)
 
@@ -176,7 +173,8 @@ def _litellm_model(
         full,
         policy=policy,
         temperature=temperature,
-        price_names=[full, full.partition("/")[2]],
+        listed_as=listed_as,
+        structured=has_structured_output(listed_as),
         secrets=[key] if key else [],
     )
 
@@ -198,27 +196,21 @@ def _litellm_provider(name: str) -> str:
         UnknownModelError: litellm does not know the name.
     """
     prefix, slash, _ = name.partition("/")
-    known = price_list()
-    if slash and prefix in KEYLESS_PROVIDERS:
-        return prefix
-    if slash and any(entry.get("litellm_provider") == prefix for entry in known.values()):
-        return prefix
-    if name in known and known[name].get("litellm_provider"):
-        return _family(str(known[name]["litellm_provider"]))
-    litellm = _litellm()
+    provider = prefix if slash and prefix in KEYLESS_PROVIDERS else provider_of(name)
+    if provider:
+        return provider
     try:
-        return str(litellm.get_llm_provider(model=name)[1])
+        return str(_litellm().get_llm_provider(model=name)[1])
     except Exception:
-        raise UnknownModelError(
-            f"unknown judge model {shown(name)}; expected 'provider:name' (LangChain) or 'provider/name' (litellm), "
-            f"for example 'openai:gpt-4o-mini'",
-            model=name,
-        ) from None
+        raise _unknown(name) from None
 
 
-def _family(listed: str) -> str:
-    """The provider whose key a listed name needs; the list tells some kinds of models of one provider apart."""
-    return "vertex_ai" if listed.startswith("vertex_ai") else _KINDS.get(listed, listed)
+def _unknown(name: str) -> UnknownModelError:
+    return UnknownModelError(
+        f"unknown judge model {shown(name)}; expected 'provider:name' (LangChain) or 'provider/name' (litellm), "
+        f"for example 'openai:gpt-4o-mini' or 'anthropic/claude-haiku-4-5-20251001'",
+        model=name,
+    )
 
 
 def _litellm() -> Any:
@@ -272,7 +264,7 @@ def _langchain_model(
         name,
         policy=policy,
         temperature=sends,
-        price_names=[f"{provider}/{bare}", bare],
+        listed_as=[f"{provider}/{bare}", bare],
         secrets=[key] if key else [],
     )
 
@@ -288,8 +280,4 @@ def _init_chat_model(name: str, provider: str, own: dict[str, Any]) -> Any:
         if "api_key" in own:
             raise ConfigError(f"judge model {shown(name)} cannot be set up ({type(error).__name__})") from None
         find_api_key(provider)
-        raise UnknownModelError(
-            f"unknown judge model {shown(name)}; expected 'provider:name' (LangChain) or 'provider/name' (litellm), "
-            f"for example 'openai:gpt-4o-mini'",
-            model=name,
-        ) from error
+        raise _unknown(name) from error

@@ -8,6 +8,7 @@ fault shown; then it is a `JudgeReplyError` with the raw text, never a made-up v
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,8 +46,8 @@ from langchain_llm_judge.models.attempts import (
     is_timeout,
     status_of,
 )
+from langchain_llm_judge.models.catalog import cost_usd
 from langchain_llm_judge.models.parsing import raw_text, read_reply
-from langchain_llm_judge.models.prices import cost_usd
 from langchain_llm_judge.models.replies import ReplyFault, fault_of
 from langchain_llm_judge.prompts import FilledPrompt
 from langchain_llm_judge.results import JUDGE_TAG, Usage
@@ -62,6 +63,7 @@ _TAGS = [JUDGE_TAG, "nostream"]
 _FORM = "Reply with one JSON object and nothing else. It has to fit this JSON Schema:\n{schema}"
 _AGAIN = "That reply gives no verdict: {fault}\nReply again, for the same material. {form}"
 _SHOWN_AGAIN = 4000
+_SECRET = re.compile("key|token|secret|password|credential", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,8 @@ class JudgeModel:
         label: What results call the model; never holds a key.
         policy: Time-outs and retries.
         temperature: What is sent, where we made the model; `None` sends none.
-        price_names: What litellm's price list may call it.
+        parameters: What else decides the model's verdicts.
+        listed_as: What litellm's list of models may call it.
         secrets: Texts that must not show up in any message.
         structured: `False` for a model that is known to have no native structured output.
     """
@@ -125,7 +128,8 @@ class JudgeModel:
         *,
         policy: CallPolicy | None = None,
         temperature: float | None = None,
-        price_names: Iterable[str] = (),
+        parameters: Mapping[str, Any] | None = None,
+        listed_as: Iterable[str] = (),
         secrets: Iterable[str] = (),
         structured: bool = True,
     ) -> None:
@@ -133,7 +137,8 @@ class JudgeModel:
         self.label = label
         self.policy = policy or CallPolicy()
         self.temperature = temperature
-        self._price_names = tuple(price_names)
+        self._parameters = dict(parameters or {})
+        self._listed_as = tuple(listed_as)
         self._secrets = tuple(secrets)
         self._memory = _Memory(_Way(structured=structured))
         self._fresh = False
@@ -143,12 +148,21 @@ class JudgeModel:
         """A user's chat model, taken as it is: nothing is sent that it was not set up with."""
         name = next((str(getattr(chat, key)) for key in ("model_name", "model") if getattr(chat, key, None)), "")
         kind = type(chat).__name__
-        return cls(lambda _: chat, f"{kind}/{name}" if name else kind, policy=policy, price_names=[name])
+        return cls(
+            lambda _: chat,
+            f"{kind}/{name}" if name else kind,
+            policy=policy,
+            parameters=_parameters_of(chat),
+            listed_as=[name],
+        )
 
     @property
     def chat(self) -> BaseChatModel:
         """The LangChain chat model; made on first use."""
-        sent = self.temperature if self._memory.way.temperature else None
+        return self._chat_for(self._memory.way)
+
+    def _chat_for(self, way: _Way) -> BaseChatModel:
+        sent = self.temperature if way.temperature else None
         with self._memory.lock:
             if sent not in self._memory.chats:
                 self._memory.chats[sent] = self._build(sent)
@@ -204,9 +218,7 @@ class JudgeModel:
 
     def identity(self) -> dict[str, Any]:
         """What decides this model's verdicts, as JSON values; never a key."""
-        chats = list(self._memory.chats.values())
-        own = getattr(chats[0], "temperature", None) if self.temperature is None and chats else self.temperature
-        return {"model": self.label, "temperature": own}
+        return {"model": self.label, "temperature": self.temperature, **self._parameters}
 
     def without_secrets(self, text: str) -> str:
         """The text with every key of this model blotted out."""
@@ -235,7 +247,7 @@ class _Spent:
         tokens: Mapping[str, Any] = getattr(message, "usage_metadata", None) or {}
         if tokens.get("total_cost") == 0:
             return
-        names = [str(message.response_metadata.get("model_name") or ""), *model._price_names]
+        names = [str(message.response_metadata.get("model_name") or ""), *model._listed_as]
         self.usage += Usage(
             calls=1,
             input_tokens=tokens.get("input_tokens"),
@@ -333,13 +345,8 @@ class _Question(Generic[T]):
         raise self._call_error(error) from self._shareable(error)
 
     def _runnable(self) -> Runnable[Any, Any]:
-        chat = self._chat()
+        chat = self.model._chat_for(self.way)
         return native_form(chat, self.schema) if self.way.structured else chat
-
-    def _chat(self) -> Any:
-        if self.way.temperature != self.model._memory.way.temperature:
-            return self.model._build(None)
-        return self.model.chat
 
     def _persistently(self, runnable: Runnable[Any, Any], messages: Sequence[BaseMessage]) -> Steps[BaseMessage]:
         """A reply after as many attempts as the policy allows."""
@@ -435,9 +442,12 @@ def native_form(chat: Any, schema: type[BaseModel]) -> Runnable[Any, Any]:
         chain = chat.with_structured_output(schema)
         if isinstance(chain, RunnableSequence) and isinstance(chain.first, RunnableBinding):
             return chain.first
-        whole: Runnable[Any, Any] = chat.with_structured_output(schema, include_raw=True)
     except Exception as error:
         raise _NoNativeForm from error
+    try:
+        whole: Runnable[Any, Any] = chat.with_structured_output(schema, include_raw=True)
+    except TypeError:
+        return chain  # type: ignore[no-any-return]
     return whole
 
 
@@ -472,6 +482,15 @@ def _has_async_client(chat: Any) -> bool:
     return isinstance(chat, BaseChatModel) and (
         kind._agenerate is not BaseChatModel._agenerate or kind._astream is not BaseChatModel._astream
     )
+
+
+def _parameters_of(chat: Any) -> dict[str, Any]:
+    """The settings a chat model identifies itself by to LangChain's cache, as far as they are plain values."""
+    known = getattr(chat, "_identifying_params", None)
+    if not isinstance(known, Mapping):
+        return {}
+    plain = {name: value for name, value in known.items() if isinstance(value, str | int | float | bool)}
+    return {name: value for name, value in plain.items() if not _SECRET.search(name)}
 
 
 def _opening(prompt: FilledPrompt) -> list[BaseMessage]:

@@ -1,4 +1,4 @@
-"""What a judge call costs, by litellm's price list.
+"""What litellm's list of models says: whose a model is, whether it has structured output, what a call costs.
 
 The list is read from the installed package's data, without importing litellm, which takes seconds;
 once litellm is imported its own table counts, with whatever the user has registered there.
@@ -18,7 +18,16 @@ from typing import Any
 _TIER = re.compile(r"_above_(\d+)k_tokens$")
 
 
-def price_list() -> Mapping[str, Mapping[str, Any]]:
+_KINDS = {
+    "azure_text": "azure",
+    "bedrock_converse": "bedrock",
+    "cohere_chat": "cohere",
+    "text-completion-openai": "openai",
+}
+"""Names by which the list tells apart the kinds of models of one provider."""
+
+
+def listed_models() -> Mapping[str, Mapping[str, Any]]:
     """Model name → what litellm knows about it; empty where the list cannot be found."""
     litellm = sys.modules.get("litellm")
     known = getattr(litellm, "model_cost", None)
@@ -38,6 +47,29 @@ def _list_on_disk() -> Mapping[str, Mapping[str, Any]]:
     return prices
 
 
+def provider_of(name: str) -> str | None:
+    """The litellm provider of a model name, bare or after a provider; `None` when the list knows neither."""
+    prefix, slash, _ = name.partition("/")
+    known = listed_models()
+    if slash and prefix in {entry.get("litellm_provider") for entry in known.values()}:
+        return prefix
+    provider = known.get(name, {}).get("litellm_provider")
+    if not provider:
+        return None
+    return "vertex_ai" if provider.startswith("vertex_ai") else _KINDS.get(provider, provider)
+
+
+def has_structured_output(names: Iterable[str]) -> bool:
+    """Whether the provider holds the model to a JSON schema; assumed of models that are not listed."""
+    entry = _entry(names)
+    return entry is None or entry.get("supports_response_schema") is True
+
+
+def _entry(names: Iterable[str]) -> Mapping[str, Any] | None:
+    known = listed_models()
+    return next((known[name] for name in names if name in known), None)
+
+
 def cost_usd(names: Iterable[str], usage: Mapping[str, Any] | None) -> float | None:
     """US dollars for one call.
 
@@ -50,8 +82,7 @@ def cost_usd(names: Iterable[str], usage: Mapping[str, Any] | None) -> float | N
     """
     if not usage:
         return None
-    prices = price_list()
-    entry = next((prices[name] for name in names if name in prices), None)
+    entry = _entry(names)
     if entry is None:
         return None
     details = usage.get("input_token_details") or {}
