@@ -17,8 +17,9 @@ What counts:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import inf
 from typing import Any
@@ -38,7 +39,7 @@ from langchain_llm_judge.trace.blocks import (
 from langchain_llm_judge.trace.dialogue import as_messages, is_user, read_args
 from langchain_llm_judge.trace.endings import Ending, cut_off_reason, limit_reason
 from langchain_llm_judge.trace.schema import Message, Step, Thought, ToolCall, ToolResult
-from langchain_llm_judge.trace.values import text_of
+from langchain_llm_judge.trace.values import plain, text_of
 
 __all__ = ["Assembled", "Entry", "as_messages", "assemble"]
 
@@ -70,6 +71,16 @@ class Assembled:
     usage: Usage | None
     """Tokens of the model's messages; `None` when not one message says."""
     warnings: list[str]
+    last_text: tuple[int, Message] | None
+    """The model's last text as a step, and its place among the steps, where it was taken for the answer."""
+
+    def with_answer(self, answer: str | None) -> Assembled:
+        """The same with another answer; the model's own last text becomes a step again, unless it says the same."""
+        steps = self.steps
+        if self.last_text is not None and not _same(answer, self.last_text[1].content):
+            place, step = self.last_text
+            steps = [*steps[:place], step, *steps[place:]]
+        return replace(self, steps=steps, final_answer=answer, last_text=None)
 
 
 def assemble(
@@ -77,6 +88,9 @@ def assemble(
     *,
     structured_tools: Collection[str] = (),
     direct_tools: Collection[str] = (),
+    answer: str | None = None,
+    structured_response: Any = None,
+    ended: bool = False,
     final: bool = True,
 ) -> Assembled:
     """Make the steps of one trace of messages in order, without the question at their beginning.
@@ -88,12 +102,23 @@ def assemble(
         structured_tools: Names of pseudo tools through which a structured answer is given. Those that LangChain
             answers with its default text are told without.
         direct_tools: Names of tools whose result is the answer (`return_direct`).
+        answer: The final answer where it is known from elsewhere, such as a key of the state. The model's last text is
+            then a message, unless it says the same.
+        structured_response: The value of that name in the state, the answer of a run that came to its end.
+        ended: `True` when it is known that the run ended by itself: results at its end are then its answer.
         final: `False` for a run that did not come to its end: its last text is then a message, not an answer.
     """
-    assembler = _Assembler(structured_tools, direct_tools)
+    entries = list(entries)
+    names = {*structured_tools, *_structured_names(entries, structured_response)}
+    assembler = _Assembler(names, direct_tools)
     for entry in entries:
         assembler.add(entry)
-    return assembler.finish(final=final)
+    assembled = assembler.finish(ended=ended)
+    if not final:
+        return assembled.with_answer(None)
+    if answer is None and structured_response is not None and assembled.ending.status == "finished":
+        answer = text_of(structured_response)
+    return assembled if answer is None else assembled.with_answer(answer)
 
 
 # What LangChain writes as the result of a structured answer's pseudo call.
@@ -300,17 +325,19 @@ class _Assembler:
         if answer is not None:
             self._steps.append(Message(content=answer))
 
-    def finish(self, *, final: bool) -> Assembled:
+    def finish(self, *, ended: bool) -> Assembled:
         if self._results:
             self._settle()
         structured = self._structured_answer()
-        answer, ending = self._ending(structured)
-        if final and answer is not None and self._answer is not None:
+        answer, ending = self._ending(structured, ended)
+        last_text = None
+        if answer is not None and self._answer is not None and structured is None:
+            last_text = (_place(self._steps, self._answer, self._dropped), self._answer)
             self._dropped.add(id(self._answer))
         steps = [step for step in self._steps if id(step) not in self._dropped] if self._dropped else self._steps
-        return Assembled(steps, answer if final else None, ending, self._contexts, self._tokens.usage(), self._warnings)
+        return Assembled(steps, answer, ending, self._contexts, self._tokens.usage(), self._warnings, last_text)
 
-    def _ending(self, structured: str | None) -> tuple[str | None, Ending]:
+    def _ending(self, structured: str | None, ended: bool) -> tuple[str | None, Ending]:
         if structured is not None:
             return structured, Ending("finished")
         if self._last is None:
@@ -320,17 +347,18 @@ class _Assembler:
             names = ", ".join(repr(name) for name in dangling)
             return None, Ending("incomplete", f"ended on a call that never ran: {names}")
         if self._last_calls:
-            return self._ending_on_results()
+            return self._ending_on_results(ended)
         answer = self._answer.content if self._answer else None
         limit = limit_reason(answer)
         if limit:
             return answer, Ending("step_limit", limit)
         return answer, Ending("finished", cut_off_reason(self._last))
 
-    def _ending_on_results(self) -> tuple[str | None, Ending]:
-        if self._last_results and all(result.name in self._direct_tools for result in self._last_results):
-            return "\n\n".join(result.content for result in self._last_results), Ending("finished")
-        names = ", ".join(sorted({repr(result.name) for result in self._last_results}))
+    def _ending_on_results(self, ended: bool) -> tuple[str | None, Ending]:
+        results = self._last_results
+        if results and (ended or all(result.name in self._direct_tools for result in results)):
+            return "\n\n".join(result.content for result in results), Ending("finished")
+        names = ", ".join(sorted({repr(result.name) for result in results}))
         return None, Ending("unknown", f"ends on the result of {names}, after which no message of the model came")
 
 
@@ -357,6 +385,33 @@ class _Tokens:
         if self.told < self.calls:
             return Usage(calls=self.calls, input_tokens=None, output_tokens=None, cost_usd=None)
         return Usage(calls=self.calls, input_tokens=self.input_tokens, output_tokens=self.output_tokens, cost_usd=None)
+
+
+def _place(steps: list[Step], step: Step, dropped: set[int]) -> int:
+    """Where a step stands among those that are kept."""
+    index = next(index for index in range(len(steps) - 1, -1, -1) if steps[index] is step)
+    return index - sum(id(earlier) in dropped for earlier in steps[:index]) if dropped else index
+
+
+def _same(answer: str | None, text: str) -> bool:
+    """Whether an answer says what a text says: the same text, or the same JSON value."""
+    if answer is None or answer.strip() == text.strip():
+        return answer is not None
+    try:
+        return bool(json.loads(answer) == json.loads(text))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _structured_names(entries: list[Entry], response: object) -> set[str]:
+    """Names of the pseudo tools through which the last message with calls gave the state's structured response."""
+    if response is None:
+        return set()
+    models = (entry.message for entry in reversed(entries) if isinstance(entry.message, AIMessage))
+    last = next((message for message in models if message.tool_calls), None)
+    calls = last.tool_calls if last else []
+    said = plain(response)
+    return {call["name"] for call in calls if call["name"] == type(response).__name__ or plain(call["args"]) == said}
 
 
 def documents_in(value: object) -> list[str]:
