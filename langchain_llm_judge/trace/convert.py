@@ -118,7 +118,10 @@ def _convert(source: Any, options: TraceOptions) -> AgentTrace:
     if _is_snapshot(source) or _is_thread(source):
         from langchain_llm_judge.trace.thread import trace_from_snapshot, trace_from_thread
 
-        return trace_from_snapshot(source, options) if _is_snapshot(source) else trace_from_thread(*source, options)
+        if _is_snapshot(source):
+            return trace_from_snapshot(source, options)
+        graph, config = source
+        return trace_from_thread(graph, config, options)
     return _from_value(source, options)
 
 

@@ -149,6 +149,7 @@ class _Assembler:
         self._groups = 0
         self._results: list[Entry] = []
         self._dropped: set[int] = set()
+        self._answer: Message | None = None
         self._begin_turn()
 
     def _begin_turn(self) -> None:
@@ -157,7 +158,7 @@ class _Assembler:
         self._last: AIMessage | None = None
         self._last_calls: list[_Waiting] = []
         self._last_results: list[ToolResult] = []
-        self._answer: Message | None = None
+        self._said_before, self._answer = self._answer, None
 
     def add(self, entry: Entry) -> None:
         message = entry.message
@@ -323,7 +324,8 @@ class _Assembler:
         """A turn before the last: its structured answer stays as a message."""
         answer = self._structured_answer()
         if answer is not None:
-            self._steps.append(Message(content=answer))
+            self._answer = Message(content=answer)
+            self._steps.append(self._answer)
 
     def finish(self, *, ended: bool) -> Assembled:
         if self._results:
@@ -341,7 +343,9 @@ class _Assembler:
         if structured is not None:
             return structured, Ending("finished")
         if self._last is None:
-            return None, Ending("unknown", "no message of the agent follows the question")
+            self._answer = self._said_before
+            said = self._answer.content if self._answer else None
+            return said, Ending("unknown", "no message of the agent follows the user's last message")
         dangling = [item.call.name for item in self._last_calls if not item.answered]
         if dangling:
             names = ", ".join(repr(name) for name in dangling)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from langchain_llm_judge.errors import TraceError, shown
+from langchain_llm_judge.results import Usage
 from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.schema import AgentTrace, Message, Thought, ToolCall, ToolResult, ToolSpec
 from langchain_llm_judge.trace.state import named
@@ -70,45 +71,65 @@ def read_json(text: str | bytes) -> Any:
 
 
 def _not_a_trace(error: ValidationError, data: Mapping[Any, Any]) -> TraceError:
-    problems = error.errors(include_url=False)
-    sentence = _sentence(problems[0], data)
+    problems: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
+    for problem in error.errors(include_url=False):
+        problems.setdefault(_place(problem, data), []).append(problem)
+    place, first = next(iter(problems.items()))
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return TraceError(f"no trace: {sentence}{more}", source="trace", seen=list(data))
+    return TraceError(f"no trace: {_sentence(place, first, data)}{more}", source="trace", seen=list(data))
 
 
-def _sentence(problem: ErrorDetails, data: Mapping[Any, Any]) -> str:
+def _place(problem: ErrorDetails, data: Any) -> tuple[int | str, ...]:
+    """The keys that lead to a problem, without pydantic's names for the branches of a union."""
+    keys: list[int | str] = []
+    for position, key in enumerate(problem["loc"]):
+        is_step_type = key in _STEP_TYPES and keys and isinstance(keys[-1], int)
+        last_is_absent = problem["type"] == "missing" and position == len(problem["loc"]) - 1
+        if not (is_step_type or last_is_absent or _holds(data, key)):
+            break
+        keys.append(key)
+        data = data if is_step_type else _inner(data, key)
+    return tuple(keys)
+
+
+def _sentence(place: tuple[int | str, ...], problems: list[ErrorDetails], data: Any) -> str:
     """One problem in words: where, what was seen, what is accepted."""
-    kind, place = problem["type"], problem["loc"]
-    where, field, inner = _locate(place, data)
+    kind = problems[0]["type"]
     if kind in ("union_tag_invalid", "union_tag_not_found"):
-        seen = inner.get("type") if isinstance(inner, Mapping) else None
-        return f"{where}has the type {shown(seen)}; accepted: {named(_STEP_TYPES)}"
+        step = _at(place, data)
+        seen = f"has the type {shown(step['type'])}" if isinstance(step, Mapping) and "type" in step else "has no type"
+        return f"{_where(place)}{seen}; accepted: {named(_STEP_TYPES)}"
     if kind == "missing":
-        return f"{where}field {field!r} is missing; found {named(_parent(place, data))}"
+        return f"{_where(place[:-1])}field {place[-1]!r} is missing; found {named(_at(place[:-1], data))}"
     if kind in ("extra_forbidden", "unexpected_keyword_argument"):
-        return f"{where}field {field!r} is unknown; accepted: {named(_accepted(place))}"
-    message = problem["msg"][:1].lower() + problem["msg"][1:]
-    return f"{where}{f'field {field!r} ' if field else ''}is {shown(inner)}; {message}"
+        return f"{_where(place[:-1])}field {place[-1]!r} is unknown; accepted: {named(_accepted(place))}"
+    wanted = " or ".join(dict.fromkeys(problem["msg"][:1].lower() + problem["msg"][1:] for problem in problems))
+    field = f"field {place[-1]!r} " if place and isinstance(place[-1], str) else ""
+    return f"{_where(place[:-1] if field else place)}{field}is {shown(_at(place, data))}; {wanted}"
 
 
-def _locate(place: Sequence[int | str], data: Any) -> tuple[str, str | None, Any]:
-    """Where a problem lies: `step 2 (tool_call): `, its field, and the value there."""
-    where, field = "", None
-    value = data
-    previous: int | str = ""
-    for key in place:
+def _where(place: Sequence[int | str]) -> str:
+    """`step 2 (tool_call): `, `step 0 (tool_call) subtrace step 1: `; nothing at the top."""
+    words: list[str] = []
+    for position, key in enumerate(place):
         if isinstance(key, int):
-            where += f"{'step' if previous == 'steps' else previous} {key} "
-            field = None
-        elif previous != "" and isinstance(previous, int) and key in _STEP_TYPES:
-            where += f"({key}) "
-            previous = key
-            continue
+            words.append(str(key))
+        elif key in _STEP_TYPES and position and isinstance(place[position - 1], int):
+            words.append(f"({key})")
         else:
-            field = key
-        value = _inner(value, key)
-        previous = key
-    return where, field, value
+            words.append({"steps": "step", "tools": "tool"}.get(key, key))
+    return " ".join(words) + ": " if words else ""
+
+
+def _at(place: Sequence[int | str], data: Any) -> Any:
+    for position, key in enumerate(place):
+        is_step_type = key in _STEP_TYPES and position and isinstance(place[position - 1], int)
+        data = data if is_step_type else _inner(data, key)
+    return data
+
+
+def _holds(value: Any, key: int | str) -> bool:
+    return key in value if isinstance(value, Mapping) else isinstance(value, list) and isinstance(key, int)
 
 
 def _inner(value: Any, key: int | str) -> Any:
@@ -118,15 +139,10 @@ def _inner(value: Any, key: int | str) -> Any:
         return None
 
 
-def _parent(place: Sequence[int | str], data: Any) -> Any:
-    for key in place[:-1]:
-        data = data if key in _STEP_TYPES else _inner(data, key)
-    return data if isinstance(data, Mapping) else ()
-
-
 def _accepted(place: Sequence[int | str]) -> list[str]:
-    step = next((_STEP_TYPES[key] for key in reversed(place) if key in _STEP_TYPES), None)
-    if step is not None:
-        return [field.name for field in fields(step)]
-    model = ToolSpec if "tools" in place else AgentTrace
+    """The fields of what holds the last key of a place."""
+    holder = place[-2] if len(place) > 1 else ""
+    if holder in _STEP_TYPES:
+        return [field.name for field in fields(_STEP_TYPES[str(holder)])]
+    model = {"usage": Usage}.get(str(holder), ToolSpec if isinstance(holder, int) else AgentTrace)
     return list(model.model_fields)

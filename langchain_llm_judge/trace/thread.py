@@ -188,9 +188,7 @@ def _ending(graph: Any, config: Mapping[str, Any], snapshot: Any, window: list[A
     if errors:
         return Ending("failed", "; ".join(errors))
     nodes = named(snapshot.next)
-    if _meets(getattr(graph, "interrupt_before_nodes", ()), snapshot.next) or getattr(
-        graph, "interrupt_after_nodes", ()
-    ):
+    if _has_breakpoint(graph, snapshot.next):
         return Ending("paused", f"stopped before {nodes} (a breakpoint of the graph)")
     limit = config.get("recursion_limit")
     if isinstance(limit, int) and _supersteps(window) >= limit:
@@ -200,8 +198,10 @@ def _ending(graph: Any, config: Mapping[str, Any], snapshot: Any, window: list[A
     return Ending("incomplete" if asked else "unknown", f"the thread stopped before {nodes}")
 
 
-def _meets(breakpoints: Any, nodes: Iterable[str]) -> bool:
-    return breakpoints == "*" or any(node in breakpoints for node in nodes)
+def _has_breakpoint(graph: Any, nodes: Iterable[str]) -> bool:
+    before: Any = getattr(graph, "interrupt_before_nodes", None) or ()
+    after: Any = getattr(graph, "interrupt_after_nodes", None) or ()
+    return bool(after) or before == "*" or any(node in before for node in nodes)
 
 
 def _supersteps(window: list[Any]) -> int:
