@@ -8,7 +8,7 @@ from __future__ import annotations
 import configparser
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -169,7 +169,14 @@ def _key_in_file(path: Path, provider: str) -> str:
     return ""
 
 
-def set_unless_given(variables: Mapping[str, str]) -> None:
-    """Set environment variables that the user has not set; for libraries that are configured in no other way."""
+def set_unless_given(variables: Mapping[str, str], *, unless: Iterable[str] = ()) -> None:
+    """Set environment variables that the user has not set; for libraries that are configured in no other way.
+
+    Args:
+        variables: Names and values.
+        unless: Other names for the same settings: nothing is set where the user has set one of these.
+    """
+    if any(name in os.environ for name in unless):
+        return
     for name, value in variables.items():
         os.environ.setdefault(name, value)

@@ -156,11 +156,11 @@ class RAGProvider(BaseRetriever):
         Raises:
             RetrievalError: The retriever failed, or found nothing (no passage, or only blank ones).
         """
-        return self._found(query, self.invoke(query, config))
+        return self.demanded(query, self.invoke(query, config))
 
     async def aretrieve(self, query: str, config: RunnableConfig | None = None) -> list[Document]:
         """Like `retrieve`, without blocking the event loop; a retriever that is only sync runs in a thread."""
-        return self._found(query, await self.ainvoke(query, config))
+        return self.demanded(query, await self.ainvoke(query, config))
 
     def extract_content(self, query: str) -> str | None:
         """The texts `retrieve` gives, joined by blank lines; `None` where it gives none."""
@@ -178,7 +178,12 @@ class RAGProvider(BaseRetriever):
         """Like `get_most_relevant_doc`, without blocking the event loop."""
         return next(iter(await self.aretrieve(query)), None)
 
-    def _found(self, query: str, documents: list[Document]) -> list[Document]:
+    def demanded(self, query: str, documents: list[Document]) -> list[Document]:
+        """What was found for a query, after `on_empty` has had its say; for callers that ran `invoke` themselves.
+
+        Raises:
+            RetrievalError: There is no passage, or only blank ones, and `on_empty="error"`.
+        """
         if any(document.page_content.strip() for document in documents):
             return documents
         if self.on_empty == "ungrounded":

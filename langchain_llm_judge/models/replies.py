@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
@@ -187,6 +187,14 @@ def _unwrapped(value: Any) -> Any:
         return json.loads(value)
     except ValueError:
         return value
+
+
+class Rating(NamedTuple):
+    """The score of one check."""
+
+    score: float
+    """From 0 to 1: the judge's whole number / 10, or its weighted mean where log-probabilities came with it."""
+    reason: str
 
 
 def fault_of(error: ValidationError) -> ReplyFault:

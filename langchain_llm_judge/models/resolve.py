@@ -67,6 +67,8 @@ def resolve_model(
         MissingAPIKeyError: The provider needs a key and there is none.
         ConfigError: A setting is out of range, or the model is none of the above.
     """
+    if _is_resolved(model):
+        return model  # type: ignore[no-any-return]
     settings = Settings.from_environment()
     if temperature is not None:
         temperature = checked_temperature(temperature)
@@ -140,6 +142,11 @@ def _clean(provider: str | None) -> str | None:
     if not isinstance(provider, str) or not provider.strip():
         raise ConfigError(f"provider={shown(provider)} is no provider; give a name such as 'anthropic', or None")
     return provider.strip().lower()
+
+
+def _is_resolved(model: Any) -> bool:
+    """Whether another judge has resolved it already; the engine is told by its label, so as not to import it."""
+    return isinstance(model, JudgeModel) or (not isinstance(model, str) and getattr(model, "label", None) == OFFLINE)
 
 
 def _is_deepeval_model(model: Any) -> bool:
