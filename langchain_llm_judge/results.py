@@ -123,6 +123,15 @@ def _told(score: float | bool | None) -> str:
     return "ungraded" if score is None else str(score) if isinstance(score, bool) else f"{score:.2f}"
 
 
+def label_of(result: object) -> str | None:
+    """The verdict of any result as a word: the winner of a comparison, `pass` or `fail`; `None` without a verdict."""
+    winner = getattr(result, "winner", None)
+    if winner is not None:
+        return str(winner)
+    verdict = passed(result)
+    return None if verdict is None else "pass" if verdict else "fail"
+
+
 def usage_of(result: object) -> Usage:
     """What any result spent; nothing known is unknown, not 0."""
     if isinstance(result, Mapping):

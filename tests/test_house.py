@@ -124,7 +124,7 @@ def test_reliability_takes_labels_and_numbers():
         ("litellm", {"models.resolve"}),
         ("langchain_litellm", {"models.resolve"}),
         ("deepeval", {"models.deepeval", "judges.deepeval_metric"}),
-        ("sqlalchemy", {"experiments.store"}),
+        ("sqlalchemy", {"experiments.store", "experiments.schema"}),
         ("configparser", {"config"}),
     ],
 )

@@ -12,7 +12,7 @@ from pydantic import SerializeAsAny
 
 from langchain_llm_judge.errors import ConfigError, LLMJudgeError, shown
 from langchain_llm_judge.judges.base import Flow, Judge, Together
-from langchain_llm_judge.results import Feedback, Result, Usage, passed, score_of, usage_of
+from langchain_llm_judge.results import Feedback, Result, Usage, label_of, score_of, usage_of
 
 
 class PanelVerdict(Result):
@@ -113,7 +113,7 @@ def named_apart(judges: Sequence[Runnable[Any, Any]]) -> dict[str, Runnable[Any,
 
 
 def _counted(verdicts: Mapping[str, Any], errors: dict[str, str]) -> PanelVerdict:
-    votes = Counter(vote for vote in map(_vote, verdicts.values()) if vote is not None)
+    votes = Counter(vote for vote in map(label_of, verdicts.values()) if vote is not None)
     verdict = _leading(votes)
     scores = [score for score in map(score_of, verdicts.values()) if score is not None]
     return PanelVerdict(
@@ -125,14 +125,6 @@ def _counted(verdicts: Mapping[str, Any], errors: dict[str, str]) -> PanelVerdic
         errors=errors,
         usage=Usage.total(usage_of(verdict) for verdict in verdicts.values()),
     )
-
-
-def _vote(result: Any) -> str | None:
-    winner = getattr(result, "winner", None)
-    if winner is not None:
-        return str(winner)
-    verdict = passed(result)
-    return None if verdict is None else "pass" if verdict else "fail"
 
 
 def _leading(votes: Counter[str]) -> str | None:

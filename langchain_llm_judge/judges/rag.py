@@ -21,6 +21,7 @@ from langchain_llm_judge.judges.rag_verdicts import (
     PassageVerdict,
     RAGEvaluation,
     average_precision,
+    mean_score,
     supported_share,
 )
 from langchain_llm_judge.models.offline import OfflineEngine
@@ -121,7 +122,8 @@ class RAGJudge(Judge[RAGEvaluation]):
         if not rag_case.shown:
             return self._evaluation(rag_case, Parts(), Usage(), ["no_context"], None)
         if isinstance(self._model, OfflineEngine):
-            return self._evaluation(rag_case, verdicts_by_engine(self._model, rag_case), Usage(), [], None)
+            parts = verdicts_by_engine(self._model, question, answer, reference, rag_case.shown)
+            return self._evaluation(rag_case, parts, Usage(), [], None)
         return (yield from self._asked(self._model, rag_case))
 
     def _contexts(self, fields: Mapping[str, Any], question: str) -> Flow[list[str]]:
@@ -159,6 +161,7 @@ class RAGJudge(Judge[RAGEvaluation]):
         faithfulness = supported_share(claims)
         return RAGEvaluation(
             faithfulness=faithfulness,
+            support=mean_score(claims),
             unsupported_claims=[claim.claim for claim in claims if not claim.supported],
             context_precision=(
                 None if parts.passages is None else average_precision([passage.relevant for passage in passages])

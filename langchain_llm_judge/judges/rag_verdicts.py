@@ -20,6 +20,8 @@ class ClaimVerdict(Result):
     quote_found: bool | None
     """Whether the quote stands in a cited passage, white space and case aside; `None` for unsupported claims."""
     reason: str
+    score: float | None = None
+    """How fully the passages say it, from 0 to 1, where the judge is the embedded engine; else `None`."""
 
 
 class PassageVerdict(Result):
@@ -36,6 +38,9 @@ class RAGEvaluation(Result):
 
     faithfulness: float | None
     """Supported claims of the answer / all its claims, from 0 to 1."""
+    support: float | None = None
+    """Mean `score` of the claims, from 0 to 1, finer than `faithfulness` for ranking answers; the embedded
+    engine only, else `None`."""
     unsupported_claims: list[str]
     """Claims without support: possible hallucinations."""
     context_precision: float | None
@@ -90,6 +95,12 @@ def share(verdicts: Sequence[ClaimVerdict] | Sequence[PassageVerdict]) -> str:
 def supported_share(claims: Sequence[ClaimVerdict]) -> float | None:
     """Supported claims / all claims; `None` without claims."""
     return sum(claim.supported for claim in claims) / len(claims) if claims else None
+
+
+def mean_score(claims: Sequence[ClaimVerdict]) -> float | None:
+    """Mean of the claims' scores; `None` without claims, or where the judge gives no scores."""
+    scores = [claim.score for claim in claims if claim.score is not None]
+    return sum(scores) / len(scores) if scores else None
 
 
 def average_precision(relevant: Sequence[bool]) -> float:

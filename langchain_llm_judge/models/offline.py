@@ -84,6 +84,10 @@ class OfflineEngine:
     label = "offline"
     """How results name this judge."""
 
+    def identity(self) -> dict[str, str]:
+        """What decides the verdicts, as `JudgeModel.identity` gives it for chat models."""
+        return {"model": self.label}
+
     def claims(self, text: str) -> list[str]:
         """What a text claims, one sentence each; `[]` for a refusal, a question, or a bare yes or no."""
         return claims(text)
