@@ -11,7 +11,21 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, Insert, Select, and_, create_engine, delete, event, func, insert, make_url, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    Insert,
+    Select,
+    and_,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    make_url,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
@@ -325,9 +339,7 @@ def _current_rows() -> Any:
     """Rows that the run's dataset has now."""
     return rows.join(
         members,
-        and_(
-            members.c.run_id == rows.c.run_id, members.c.key == rows.c.key, members.c.content == rows.c.content
-        ),
+        and_(members.c.run_id == rows.c.run_id, members.c.key == rows.c.key, members.c.content == rows.c.content),
     ).join(runs, and_(runs.c.id == rows.c.run_id, rows.c.repeat < runs.c.repeats))
 
 

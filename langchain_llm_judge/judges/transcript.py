@@ -59,7 +59,8 @@ def _lines(trace: AgentTrace, inside: tuple[str, ...] = ()) -> Iterator[dict[str
     for number, step in enumerate(trace.steps):
         line = _line(step, number in answered)
         if line:
-            yield {"step": number, **line, **({"inside": "/".join(inside)} if inside else {}), **_agent(step)}
+            shown = {"step": number, **line, "inside": "/".join(inside) or None, "agent": step.agent}
+            yield {key: value for key, value in shown.items() if value is not None}
         if isinstance(step, ToolCall) and step.subtrace is not None:
             yield from _lines(step.subtrace, (*inside, step.name))
 
@@ -80,10 +81,6 @@ def _line(step: Step, answered: bool) -> dict[str, Any]:
             return {"unreadable_reply": step.content}
         case _:
             return {}
-
-
-def _agent(step: Step) -> dict[str, str]:
-    return {"agent": step.agent} if step.agent else {}
 
 
 def _texts(line: dict[str, Any]) -> Iterator[str]:
