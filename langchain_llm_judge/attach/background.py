@@ -108,7 +108,7 @@ class Background:
             return self._jobs.popleft()
 
 
-def _flush_if_alive(flush: weakref.WeakMethod[Callable[[float], bool]]) -> None:
+def _flush_if_alive(flush: weakref.WeakMethod[Callable[[float | None], bool]]) -> None:
     method = flush()
     if method is not None and not method(_AT_EXIT_S):
         logger.warning("the interpreter ends while evaluations are still running; their verdicts are lost")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 
 from langchain_llm_judge.attach.judging import Verdicts, ajudge_all, checked_judges, judge_all
@@ -32,7 +33,7 @@ class Gate(Runnable[Any, Any]):
         """The input, or what stands in for it, without blocking the event loop."""
         return await self._acall_with_config(self._apass, input, config, **kwargs)
 
-    def _pass(self, value: Any, config: RunnableConfig) -> Any:
+    def _pass(self, value: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> Any:
         try:
             verdict = self.judge.invoke(value, config)
         except LLMJudgeError as error:
@@ -41,7 +42,7 @@ class Gate(Runnable[Any, Any]):
             return value
         return self._instead(value, config, self._refusal(verdict, None))
 
-    async def _apass(self, value: Any, config: RunnableConfig) -> Any:
+    async def _apass(self, value: Any, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig) -> Any:
         try:
             verdict = await self.judge.ainvoke(value, config)
         except LLMJudgeError as error:

@@ -45,8 +45,8 @@ def checked_judges(judges: Judges) -> dict[str, Runnable[Any, Any]]:
     Raises:
         ConfigError: There is none, or one is no judge.
     """
-    given = [judges] if isinstance(judges, Runnable) else judges
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
+    given: object = [judges] if isinstance(judges, Runnable) else judges
+    if not isinstance(given, list | tuple) or not given:
         raise ConfigError(f"judges={shown(judges)} holds no judge; give one such as AgentJudge(…), or a list of them")
     for judge in given:
         if not isinstance(judge, Runnable):

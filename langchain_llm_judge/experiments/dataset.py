@@ -44,7 +44,7 @@ def read_dataset(source: Any) -> list[Row]:
             whose `outputs` become the reference.
 
     Raises:
-        DatasetError: It cannot be read, holds no rows, a row is no object, holds NaN, or repeats a key with other content.
+        DatasetError: It cannot be read or holds no rows; a row is no object, holds NaN, or has the id of another.
     """
     given = _from_file(Path(source)) if isinstance(source, str | Path) else _from_list(source)
     rows = [_row(fields, place) for fields, place in given]

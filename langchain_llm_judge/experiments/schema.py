@@ -62,7 +62,7 @@ members = Table(
     Column("content", String(32), nullable=False),
     Index("llm_judge_members_by_run", "run_id", "key", "content"),
 )
-"""The rows of a run's dataset as they are now, in order; what was judged of earlier ones stays, and no longer counts."""
+"""The rows of a run's dataset as they are now, in order; what was judged of earlier ones no longer counts."""
 
 rows = Table(
     "llm_judge_rows",

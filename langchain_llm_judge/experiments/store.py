@@ -145,16 +145,16 @@ class ExperimentStore:
     def runs(self) -> list[RunInfo]:
         """All runs, the newest first."""
         counted = (
-            select(rows.c.run_id, func.count().label("count")).select_from(_current_rows()).group_by(rows.c.run_id)
+            select(rows.c.run_id, func.count().label("judged")).select_from(_current_rows()).group_by(rows.c.run_id)
         ).subquery()
         statement = (
-            select(runs, func.coalesce(counted.c.count, 0).label("count"))
+            select(runs, func.coalesce(counted.c.judged, 0).label("judged"))
             .outerjoin(counted, counted.c.run_id == runs.c.id)
             .order_by(runs.c.created_at.desc(), runs.c.name)
         )
         with self._engine.connect() as connection:
             return [
-                RunInfo(run.id, run.name, run.created_at, run.package_version, run.count)
+                RunInfo(run.id, run.name, run.created_at, run.package_version, run.judged)
                 for run in connection.execute(statement)
             ]
 

@@ -15,7 +15,11 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
-from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForChainRun,
+    BaseCallbackHandler,
+    CallbackManagerForChainRun,
+)
 from langchain_core.documents import Document
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
@@ -176,7 +180,7 @@ class Judge(Runnable[Any, R]):
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> R:
         """Judge one input."""
 
-        def run(case: Any, config: RunnableConfig) -> R:
+        def run(case: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> R:
             return drive(self._judge(case, **kwargs), config)
 
         return self._call_with_config(run, input, _tagged(config), run_type="chain")
@@ -184,7 +188,7 @@ class Judge(Runnable[Any, R]):
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> R:
         """Judge one input without blocking the event loop."""
 
-        async def run(case: Any, config: RunnableConfig) -> R:
+        async def run(case: Any, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig) -> R:
             return await adrive(self._judge(case, **kwargs), config)
 
         return await self._acall_with_config(run, input, _tagged(config), run_type="chain")

@@ -122,8 +122,13 @@ class GradeReply(ReplySchema):
 class Graded(Protocol):
     """Any result that carries grades by criterion."""
 
-    criteria: Mapping[str, CriterionGrade]
-    score: float
+    @property
+    def criteria(self) -> Mapping[str, CriterionGrade]:
+        """Name of the criterion → its grade."""
+
+    @property
+    def score(self) -> float:
+        """The overall score, from 0 to 1."""
 
 
 def checked_criteria(criteria: Iterable[Criterion | str | Mapping[str, Any]]) -> tuple[Criterion, ...]:
