@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langchain_llm_judge.checks.alignment import Fits, Pair, in_any_order, in_order
-from langchain_llm_judge.checks.equality import value_key
 from langchain_llm_judge.checks.sides import Item
 from langchain_llm_judge.errors import ConfigError, shown
 
@@ -65,9 +64,9 @@ class AgreementRules:
         if rule == "ignore" or expected.args is None:
             return True
         if rule == "subset":
-            return _within(called.args, expected.args)
+            return called.parts <= expected.parts
         if rule == "superset":
-            return _within(expected.args, called.args)
+            return called.parts >= expected.parts
         return called.key == expected.key
 
 
@@ -75,12 +74,6 @@ def _one_of(option: str, value: object, choices: Any, *, or_else: str = "") -> N
     if value not in get_args(choices):
         accepted = ", ".join(map(repr, get_args(choices)))
         raise ConfigError(f"{option}={shown(value)} is not known; give one of {accepted}{or_else}")
-
-
-def _within(inner: Any, outer: Any) -> bool:
-    if isinstance(inner, dict) and isinstance(outer, dict):
-        return all(name in outer and value_key(value) == value_key(outer[name]) for name, value in inner.items())
-    return value_key(inner) == value_key(outer)
 
 
 def ordered_pairs(called: list[Item], expected: list[Item], rules: AgreementRules) -> list[Pair]:
@@ -137,17 +130,17 @@ def _without(positions: list[int], taken: Iterable[int]) -> list[int]:
 
 
 def _fits(called: list[Item], expected: list[Item], rules: AgreementRules) -> Fits:
-    """Which items agree; each two different ones are compared once."""
-    kinds, row_of = _kinds(called)
-    others, column_of = _kinds(expected)
-    agree = np.array([[rules.agree(item, other) for other in others] for item in kinds], dtype=bool)
-    agree = agree.reshape(len(kinds), len(others))
-    fits: Fits = agree[np.ix_(row_of, column_of)]
+    """Which items agree: equal ones by number, all at once; by the rule of their tool where that asks for more."""
+    numbers: dict[Any, int] = {}
+    rows, columns = _numbered(called, numbers), _numbered(expected, numbers)
+    fits: Fits = rows[:, None] == columns[None, :]
+    mine, theirs = _positions(called, lambda item: item.name), _positions(expected, lambda item: item.name)
+    for tool in mine.keys() & theirs.keys():
+        left, right = mine[tool], theirs[tool]
+        if rules.rule(tool) != "exact" or any(expected[j].args is None for j in right):
+            fits[np.ix_(left, right)] = [[rules.agree(called[i], expected[j]) for j in right] for i in left]
     return fits
 
 
-def _kinds(items: list[Item]) -> tuple[list[Item], NDArray[np.int_]]:
-    numbers: dict[Any, int] = {}
-    kind_of = [numbers.setdefault(item.key, len(numbers)) for item in items]
-    firsts = {number: item for item, number in zip(reversed(items), reversed(kind_of), strict=True)}
-    return [firsts[number] for number in range(len(numbers))], np.array(kind_of, dtype=np.int_)
+def _numbered(items: list[Item], numbers: dict[Any, int]) -> NDArray[np.int_]:
+    return np.array([numbers.setdefault(item.key, len(numbers)) for item in items], dtype=np.int_)

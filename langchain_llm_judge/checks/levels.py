@@ -86,11 +86,6 @@ def attempts(trace: AgentTrace, path: tuple[str, ...] = ()) -> Iterator[tuple[tu
                 yield from attempts(step.subtrace, (*path, step.name))
 
 
-def answered_calls(trace: AgentTrace) -> set[int]:
-    """Positions in `steps` of the calls that got a result, by the rules of this module."""
-    return {exchange.step for exchange in level_of(trace).exchanges if exchange.result is not None}
-
-
 def levels_of(trace: AgentTrace) -> list[Level]:
     """The run and every sub-trace below it; the trace is not changed."""
     return [level_of(part, path) for path, part in trace.walk()]

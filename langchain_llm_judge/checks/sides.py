@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -17,7 +18,7 @@ _ARGS = ("args", "input_parameters", "arguments", "kwargs")
 """Where a call given as a dict may keep its arguments."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Item:
     """A call or a node."""
 
@@ -27,10 +28,16 @@ class Item:
     batch: int
     """Calls of one message share a number, counted upwards."""
 
-    @property
+    @cached_property
     def key(self) -> tuple[str, str | None]:
         """Equal for equal calls."""
         return self.name, None if self.args is None else value_key(self.args)
+
+    @cached_property
+    def parts(self) -> set[tuple[str, str]]:
+        """The arguments one by one, names with the keys of their values; a text is one part."""
+        args = self.args if isinstance(self.args, dict) else {"": self.args}
+        return {(name, value_key(value)) for name, value in args.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +100,7 @@ def _call(item: Any, position: int) -> _Call:
         return item.name, item.args, item.group
     if isinstance(item, str):
         return item, None, None
-    fields = item if isinstance(item, Mapping) else {key: getattr(item, key, None) for key in ("name", *_ARGS)}
-    fields = fields["function"] if isinstance(fields.get("function"), Mapping) else fields
+    fields = _fields(item)
     name = fields.get("name")
     if not isinstance(name, str):
         raise InputError(
@@ -106,8 +112,16 @@ def _call(item: Any, position: int) -> _Call:
     return name, _args(fields, position), fields.get("group")
 
 
+def _fields(item: Any) -> Mapping[str, Any]:
+    """A call's fields, from a dict (OpenAI's nesting too) or from an object such as DeepEval's `ToolCall`."""
+    if not isinstance(item, Mapping):
+        return {key: getattr(item, key, None) for key in ("name", *_ARGS)}
+    inner = item.get("function")
+    return inner if isinstance(inner, Mapping) else item
+
+
 def _args(fields: Mapping[str, Any], position: int) -> dict[str, Any] | str:
-    given = next((fields[key] for key in _ARGS if fields.get(key) is not None), {})
+    given: Any = next((fields[key] for key in _ARGS if fields.get(key) is not None), {})
     if isinstance(given, str):
         return _parsed(given)
     if not isinstance(given, Mapping):
