@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from langchain_llm_judge.cli.console import write_message
-from langchain_llm_judge.cli.files import read_json
+from langchain_llm_judge.cli.files import read_trace
 from langchain_llm_judge.cli.options import AsJson, Config, Model, Provider, TraceFile
 from langchain_llm_judge.cli.outcome import Outcome, verdict_code
 from langchain_llm_judge.errors import MissingAPIKeyError, UnsupportedByEngineError
@@ -34,11 +34,10 @@ def agent(
     """Check an agent's run without a model, and grade it with one."""
     from langchain_llm_judge.judges.agent import AgentJudge
     from langchain_llm_judge.reports.tables import agent_view
-    from langchain_llm_judge.trace.convert import to_trace
 
     if checks_only and (model or provider or reference):
         write_message("Note: --checks-only asks no model, so --model, --provider and --reference change nothing.")
-    trace = to_trace(read_json(trace_file))
+    trace = read_trace(trace_file)
     try:
         judge = AgentJudge(
             model,

@@ -6,9 +6,12 @@ import codecs
 import json
 import sys
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from langchain_llm_judge.errors import InputError, shown
+from langchain_llm_judge.errors import InputError, TraceError, shown
+
+if TYPE_CHECKING:
+    from langchain_llm_judge.trace.schema import AgentTrace
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -57,6 +60,28 @@ def read_json(file: str) -> Any:
         raise InputError(f"{name} is not JSON: {error.msg} at {where}, before {seen}", field=file) from None
     except ValueError as error:
         raise InputError(f"{name} is not strict JSON: {error}", field=file) from None
+
+
+def read_trace(file: str, **hints: Any) -> AgentTrace:
+    """The trace that a file holds, or that its messages, state, events or run tree make.
+
+    Args:
+        file: JSON in any form `to_trace` takes.
+        hints: Where to look in it; those of `to_trace`.
+
+    Raises:
+        InputError: The file cannot be read, or is no JSON.
+        TraceError: No trace can be made of it.
+    """
+    from langchain_llm_judge.trace.convert import to_trace
+
+    source = read_json(file)
+    try:
+        return to_trace(source, **hints)
+    except TraceError as error:
+        if error.source != "trace":
+            error.add_note("Such hints are options of: llm-judge trace convert (--task, --messages-key, --turn ...)")
+        raise
 
 
 def _parse(text: str) -> Any:
