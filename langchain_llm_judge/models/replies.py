@@ -139,11 +139,13 @@ Reason = Annotated[str, BeforeValidator(_words), WithJsonSchema({"type": "string
 
 
 def _as_providers_take_it(schema: dict[str, Any]) -> None:
-    """Every field required and no defaults, as the strict modes of providers want it; titles only cost tokens."""
+    """Every field required and no defaults, as the strict modes of providers want it.
+
+    The titles of fields only cost tokens; the schema's own becomes the name of the tool that is offered.
+    """
     properties = schema.get("properties", {})
     schema["required"] = list(properties)
     schema["additionalProperties"] = False
-    schema.pop("title", None)
     for field in properties.values():
         field.pop("default", None)
         field.pop("title", None)

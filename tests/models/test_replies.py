@@ -175,9 +175,16 @@ def test_the_schema_asks_for_every_field_and_uses_no_keyword_that_providers_refu
     schema = Listed.model_json_schema()
     assert schema["required"] == ["verdicts", "extra"]
     text = json.dumps([schema, Scored.model_json_schema(), Compared.model_json_schema()])
-    for keyword in ("minimum", "maximum", "default", "title", "pattern", "const", "minLength", "oneOf", "format"):
+    for keyword in ("minimum", "maximum", "default", "pattern", "const", "minLength", "oneOf", "format"):
         assert f'"{keyword}"' not in text
     assert text.count('"additionalProperties": false') == text.count('"type": "object"')
+
+
+def test_a_schema_gives_the_tool_its_name_and_fields_have_no_titles():
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+
+    assert convert_to_openai_tool(Listed)["function"]["name"] == "Listed"
+    assert "title" not in Scored.model_json_schema()["properties"]["score"]
 
 
 def test_the_schema_passes_the_strict_mode_of_openai():
