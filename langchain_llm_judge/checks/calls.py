@@ -39,6 +39,7 @@ _ERROR_TEXT = re.compile(
         (?:fatal\s+|internal\s+|unexpected\s+|tool\s+|api\s+)?(?:error|exception)
         (?:
             \s*[\])]?\s*[:!](?!\s*(?:none|null|no|0|0\.0+|false)\W*$)
+          | [\])]\s
           | \s*[\])>"'`*]*\s*$
           | \s*\(
           | \s+[-–—]\s

@@ -57,7 +57,7 @@ def called_side(source: Any) -> Side:
 
 def expected_side(reference: Any) -> Side:
     """The side of the reference."""
-    if isinstance(reference, (list, tuple)) and not _are_messages(reference):
+    if _are_calls(reference):
         return Side(_items(_call(item, position) for position, item in enumerate(reference)))
     return _side_of(as_trace(reference))
 
@@ -85,14 +85,19 @@ def _items(calls: Iterable[_Call]) -> list[Item]:
     return items
 
 
-def _are_messages(items: Iterable[Any]) -> bool:
-    """Whether a list is a conversation, which `to_trace` reads, and no list of calls."""
-    return any(
-        (isinstance(item, Mapping) and "role" in item)
-        or (isinstance(item, tuple) and len(item) == 2)
-        or (hasattr(item, "content") and hasattr(item, "type") and not isinstance(item, ToolCall))
-        for item in items
-    )
+def _are_calls(reference: Any) -> bool:
+    """Whether it is a list of calls, and not a conversation or another source that `to_trace` reads."""
+    if isinstance(reference, tuple):
+        return all(isinstance(item, (ToolCall, Mapping, str)) for item in reference) and not _is_message(reference)
+    return isinstance(reference, list) and not any(_is_message(item) for item in reference)
+
+
+def _is_message(item: Any) -> bool:
+    if isinstance(item, Mapping):
+        return "role" in item
+    if isinstance(item, tuple):
+        return len(item) == 2 and all(isinstance(part, str) for part in item)
+    return hasattr(item, "content") and hasattr(item, "type")
 
 
 def _call(item: Any, position: int) -> _Call:
