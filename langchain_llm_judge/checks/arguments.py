@@ -8,18 +8,16 @@ What counts:
 - `unexpected_argument`: a name the tool does not list (see `schemas`): an error, since most frameworks drop it
   silently, and a warning where the schema says `additionalProperties: true`.
 - `invalid_argument`: a value against the schema, one finding an argument; the message names the place inside it.
-  Booleans are no numbers, `1.0` is an integer, `"1"` is not; NaN is no number.
+  Booleans are no numbers, `1.0` is an integer, `"1"` is not; what JSON cannot say is checked as
+  the text a trace keeps of it, so NaN is no number.
 - Arguments given as plain text (ReAct agents) are the tool's first argument, as LangChain reads them: other
   required ones are missing, the value is checked where that argument takes text. Whether text would be read as
   a number cannot be told.
-- Values JSON does not know (from traces built by hand) are checked as their text. Arguments nested deeper than the
-  validator reads are an `invalid_argument` of severity warning, as nothing was shown to be wrong.
 - A tool offered with several schemas (agents of one run may differ): the one that fits best counts.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +29,7 @@ from langchain_llm_judge.checks.levels import Level
 from langchain_llm_judge.checks.schemas import ArgumentSchema
 from langchain_llm_judge.errors import shown
 from langchain_llm_judge.trace.schema import ToolCall
+from langchain_llm_judge.trace.values import plain
 
 _Kind = jsonschema_rs.ValidationErrorKind
 _CLOSED = (_Kind.AdditionalProperties, _Kind.UnevaluatedProperties)
@@ -93,47 +92,33 @@ def _text_as_argument(text: str, schema: ArgumentSchema) -> dict[str, Any] | Non
 
 
 def _defects(tool: str, args: dict[str, Any], schema: ArgumentSchema) -> Iterator[Defect]:
-    unexpected = schema.unexpected(args)
-    if not unexpected and _fits(schema, args):
-        return
-    for name in unexpected:
+    for name in schema.unexpected(args):
         meant = hint(name, schema.names.keys() - args.keys())
         message = f"{shown(tool)} takes no argument {shown(name, 60)}; it takes {listed(schema.names)}{meant}"
         yield Defect("unexpected_argument", message, schema.extras or "error")
-    yield from _against_schema(tool, args, schema)
-
-
-def _fits(schema: ArgumentSchema, args: dict[str, Any]) -> bool:
-    try:
-        return schema.validator.is_valid(args)
-    except ValueError:
-        return False
-
-
-def _against_schema(tool: str, args: dict[str, Any], schema: ArgumentSchema) -> Iterator[Defect]:
-    try:
-        errors = _errors(schema, args)
-    except (ValueError, RecursionError):
-        yield Defect("invalid_argument", f"the arguments of {shown(tool)} are nested too deeply to check", "warning")
-        return
     told: set[tuple[Code, str]] = set()
-    for error in errors:
-        for code, about, message in _read(error, args):
-            if (code, about) not in told:
-                told.add((code, about))
-                yield Defect(code, f"{shown(tool)}: {message}")
+    for code, about, message in _violations(args, schema):
+        if (code, about) not in told:
+            told.add((code, about))
+            yield Defect(code, f"{shown(tool)}: {message}")
 
 
-def _errors(schema: ArgumentSchema, args: dict[str, Any]) -> list[jsonschema_rs.ValidationError]:
+_Violation = tuple[Code, str, str]
+"""The code, the argument it is about (empty for all of them together), and words."""
+
+
+def _violations(args: dict[str, Any], schema: ArgumentSchema) -> list[_Violation]:
     try:
-        return list(schema.validator.iter_errors(args))
+        if schema.validator.is_valid(args):
+            return []
+        return [one for error in schema.validator.iter_errors(args) for one in _read(error, args)]
     except ValueError:
-        # Values that are no JSON (a date, a set) come from traces built by hand; they are checked as their text.
-        return list(schema.validator.iter_errors(json.loads(json.dumps(args, default=str))))
+        # No JSON: put into the trace after it was made, as the trace itself keeps JSON only.
+        args = plain(args)
+        return [one for error in schema.validator.iter_errors(args) for one in _read(error, args)]
 
 
-def _read(error: jsonschema_rs.ValidationError, args: dict[str, Any]) -> Iterator[tuple[Code, str, str]]:
-    """A violation as code, the argument it is about, and words."""
+def _read(error: jsonschema_rs.ValidationError, args: dict[str, Any]) -> Iterator[_Violation]:
     path = list(error.instance_path)
     if path:
         yield "invalid_argument", str(path[0]), f"{place(path)} is {shown(_at(args, path))}; {_expectation(error)}"

@@ -2,8 +2,9 @@
 
 What counts:
 
-- `unknown_tool`: every call of a name that was not offered; the names are compared exactly, a near one is hinted.
-  Not applicable where the source does not tell which tools were offered.
+- `unknown_tool`: every call of a name that was not offered; the names are compared exactly, a near one is hinted. A
+  call that the model's provider ran (web search) needs no tool of ours. Not applicable where the source does not
+  tell which tools were offered.
 - `malformed_call`: every call whose arguments were no JSON object.
 - `failed_result`: every result, also one that belongs to no call. `is_error` is an error. A result that only reads
   like one (see `reads_like_an_error`) is a warning: the framework saw nothing wrong.
@@ -11,8 +12,9 @@ What counts:
   them and however they ended, one finding a set of equal calls at the first one too many. One more than
   `max_repeats` is a warning, two more an error. A sub-trace counts by itself.
 - `forbidden_tool`: every attempt, malformed ones too.
-- `unanswered_call`: every call without a result (see `levels`). Not applicable to runs that were paused,
-  cancelled or abandoned, as their calls may have no result, nor to a DeepEval test case without any output.
+- `unanswered_call`: every call without a result (see `levels`), but those a provider ran, as it may keep the result
+  to itself. Not applicable to runs that were paused, cancelled or abandoned, as their calls may have no result, nor
+  to a DeepEval test case without any output.
 - `orphan_result`: every result without a call.
 """
 
@@ -62,7 +64,7 @@ def unknown_tools(level: Level, _: Rules) -> Iterator[Finding]:
     offered = frozenset(tool.name for tool in level.trace.tools)
     for exchange in level.exchanges:
         call = exchange.call
-        if call.name not in offered and not call.malformed:
+        if call.name not in offered and not call.malformed and not call.server_side:
             message = f"tool {shown(call.name)} was not offered; offered are {listed(sorted(offered))}"
             yield level.finding("unknown_tool", message + hint(call.name, offered), step=exchange.step, tool=call.name)
 
@@ -167,7 +169,7 @@ def nothing_forbidden(_: Level, rules: Rules) -> str | None:
 def unanswered_calls(level: Level, _: Rules) -> Iterator[Finding]:
     for exchange in level.exchanges:
         call = exchange.call
-        if exchange.result is None and not call.malformed:
+        if exchange.result is None and not call.malformed and not call.server_side:
             message = f"the call of {shown(call.name)} (id {shown(call.id)}) has no result"
             yield level.finding("unanswered_call", message, step=exchange.step, tool=call.name)
 

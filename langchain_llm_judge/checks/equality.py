@@ -1,8 +1,8 @@
 """When two arguments are the same.
 
 As JSON values: objects whatever the order of their keys, lists in order, text exactly. A number equals a number
-of the same value (`1` and `1.0`), but never a boolean (`1` and `true`) and never a text (`1` and `"1"`). A tuple
-is a list, a key that is no text is read as its text; a value JSON does not know is compared by type and `repr`.
+of the same value (`1` and `1.0`), but never a boolean (`1` and `true`) and never a text (`1` and `"1"`). What is no
+JSON is read as a trace keeps it (`trace.values.plain`): a tuple as a list, a date as its ISO text.
 """
 
 from __future__ import annotations
@@ -10,30 +10,29 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from langchain_llm_judge.trace.values import plain
+
 
 def value_key(value: Any) -> str:
     """A text that is the same for equal values and differs for others, so that values can be hashed."""
     try:
-        return json.dumps(_plain(value), sort_keys=True, default=_foreign)
-    except RecursionError:
-        return f"<too deep to compare, object {id(value)}>"
+        return _text(value)
+    except (TypeError, ValueError, RecursionError):
+        return _text(plain(value))
 
 
-def _plain(value: Any) -> Any:
+def _text(value: Any) -> str:
+    return json.dumps(_without_whole_floats(value), sort_keys=True, allow_nan=False)
+
+
+def _without_whole_floats(value: Any) -> Any:
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return value
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return {key: _without_whole_floats(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_whole_floats(item) for item in value]
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
-
-
-def _foreign(value: Any) -> str:
-    try:
-        return f"<{type(value).__qualname__}> {value!r}"
-    except Exception:
-        return f"<{type(value).__qualname__}, object {id(value)}>"

@@ -25,6 +25,7 @@ import jsonschema_rs
 from langchain_llm_judge.checks.base import Severity
 from langchain_llm_judge.checks.dialects import SchemaReader
 from langchain_llm_judge.errors import shown
+from langchain_llm_judge.trace.values import plain
 
 _DRAFTS = {
     "2020-12": jsonschema_rs.Draft202012Validator,
@@ -71,10 +72,9 @@ def argument_schema(parameters: Mapping[str, Any]) -> ArgumentSchema:
     """The schema ready for checking; equal ones are compiled once and shared."""
     try:
         # Key order stays: the first argument takes an input that is given as plain text.
-        content = json.dumps(parameters, default=str)
-    except (TypeError, ValueError, RecursionError) as problem:
-        content = json.dumps({"type": f"schema that is no JSON ({problem})"})
-    return _prepared(content)
+        return _prepared(json.dumps(parameters, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return _prepared(json.dumps(plain(parameters)))
 
 
 @lru_cache(maxsize=512)

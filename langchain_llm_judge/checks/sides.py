@@ -13,6 +13,7 @@ from langchain_llm_judge.checks.equality import value_key
 from langchain_llm_judge.checks.levels import as_trace
 from langchain_llm_judge.errors import InputError, shown
 from langchain_llm_judge.trace.schema import AgentTrace, ToolCall
+from langchain_llm_judge.trace.values import plain
 
 _ARGS = ("args", "input_parameters", "arguments", "kwargs")
 """Where a call given as a dict may keep its arguments."""
@@ -135,7 +136,9 @@ def _args(fields: Mapping[str, Any], position: int) -> dict[str, Any] | str:
             field="reference",
             found=given,
         )
-    return dict(given)
+    # As a trace keeps it, so that a date matches the text a run has of it.
+    args: dict[str, Any] = plain(given)
+    return args
 
 
 def _parsed(text: str) -> dict[str, Any] | str:

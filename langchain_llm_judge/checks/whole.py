@@ -71,7 +71,8 @@ def no_answer_due(level: Level, _: Rules) -> str | None:
 
 
 def _stopped_on_a_call(level: Level) -> bool:
-    if not level.exchanges or level.exchanges[-1].result is not None:
+    last = level.exchanges[-1] if level.exchanges else None
+    if last is None or last.result is not None or last.call.server_side:
         return False
     # A message after the call would be an attempt at an answer.
-    return all(step.type != "message" for step in level.trace.steps[level.exchanges[-1].step :])
+    return all(step.type != "message" for step in level.trace.steps[last.step :])

@@ -22,7 +22,9 @@ def status(trace, code: str, **rules) -> str:
 
 class TestUnknownTool:
     def test_a_call_of_a_tool_that_was_not_offered(self):
-        (finding,) = found(run(*done(call(city="Rome"), call("Web Search", q="x")), tools=["weather", "Web_Search"]), "unknown_tool")
+        (finding,) = found(
+            run(*done(call(city="Rome"), call("Web Search", q="x")), tools=["weather", "Web_Search"]), "unknown_tool"
+        )
         assert (finding.step, finding.tool, finding.severity) == (2, "Web Search", "error")
         assert finding.message == (
             "tool 'Web Search' was not offered; offered are 'Web_Search', 'weather'; did you mean 'Web_Search'?"
@@ -41,8 +43,26 @@ class TestUnknownTool:
         assert "did you mean" not in finding.message
 
 
+class TestServerSideCalls:
+    """Calls that the model's provider ran by itself."""
+
+    def test_they_need_no_tool_and_no_result(self):
+        web = ToolCall(name="web_search", args={"q": "x"}, server_side=True)
+        report = run_checks(run(web, tools=[tool()]))
+        assert report.findings == []
+
+    def test_a_run_that_ends_on_one_without_an_answer_lacks_it(self):
+        web = ToolCall(name="web_search", args={"q": "x"}, server_side=True)
+        assert found(run(web, answer=None), "missing_final_answer")
+
+    def test_they_count_as_calls(self):
+        web = ToolCall(name="web_search", args={"q": "x"}, server_side=True)
+        report = run_checks(run(web, web), max_steps=1, expected_tools=["web_search"])
+        assert {f.code for f in report.findings} == {"step_budget", "repeated_call"}
+
+
 class TestMalformedCall:
-    TRACE = dict(tools=[tool()], answer=None, status="incomplete")
+    TRACE = {"tools": [tool()], "answer": None, "status": "incomplete"}
 
     @pytest.mark.parametrize("name", ["weather", "nope"])
     def test_f03_a_malformed_call_is_reported_as_that_only(self, name):
@@ -159,7 +179,9 @@ class TestFailedResult:
     def test_reads_like_an_ordinary_text(self, content):
         assert not reads_like_an_error(content)
 
-    @pytest.mark.parametrize("content", ["Error" * 200_000, " " * 1_000_000, "(" * 1_000_000, "a." * 500_000, '{"error":' * 100_000])
+    @pytest.mark.parametrize(
+        "content", ["Error" * 200_000, " " * 1_000_000, "(" * 1_000_000, "a." * 500_000, '{"error":' * 100_000]
+    )
     def test_reading_takes_no_time_on_hostile_texts(self, content):
         start = time.perf_counter()
         reads_like_an_error(content)
@@ -169,11 +191,21 @@ class TestFailedResult:
 class TestRepeatedCall:
     @pytest.mark.parametrize(
         ("times", "max_repeats", "severity"),
-        [(1, 1, None), (2, 1, "warning"), (3, 1, "error"), (4, 1, "error"), (3, 3, None), (4, 3, "warning"), (5, 3, "error")],
+        [
+            (1, 1, None),
+            (2, 1, "warning"),
+            (3, 1, "error"),
+            (4, 1, "error"),
+            (3, 3, None),
+            (4, 3, "warning"),
+            (5, 3, "error"),
+        ],
     )
     def test_one_more_than_allowed_is_a_warning_two_are_an_error(self, times, max_repeats, severity):
         trace = run(*done(*(call(city="Rome") for _ in range(times))))
-        assert [f.severity for f in found(trace, "repeated_call", max_repeats=max_repeats)] == [severity] * bool(severity)
+        assert [f.severity for f in found(trace, "repeated_call", max_repeats=max_repeats)] == [severity] * bool(
+            severity
+        )
 
     def test_the_finding_stands_at_the_first_one_too_many(self):
         trace = run(*done(call(city="Rome"), call(city="Oslo"), call(city="Rome")))
