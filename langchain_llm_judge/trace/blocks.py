@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from langchain_core.messages import AIMessage
 
 from langchain_llm_judge.trace.values import plain, text_of
+from langchain_llm_judge.trace.wire import read_args
 
 
 @dataclass(slots=True)
@@ -79,6 +80,8 @@ def parts_of(message: AIMessage) -> list[Part]:
     `[image: https://…]`; a block of unknown kind its JSON, cut at 500 characters.
     """
     content = message.content
+    if isinstance(content, str) and not message.additional_kwargs:
+        return [Text(text_of(content))] if content.strip() else []
     parts: list[Part] = []
     if isinstance(content, str):
         parts.append(Text(text_of(content)))
@@ -93,6 +96,34 @@ def parts_of(message: AIMessage) -> list[Part]:
         if isinstance(said_beside.get("refusal"), str):
             parts.append(Text(said_beside["refusal"]))
     return list(_joined(parts))
+
+
+def calls_of(message: AIMessage, parts: list[Part]) -> list[dict[str, Any]]:
+    """Fields of the calls of a message, the malformed ones last, as LangChain lists them apart."""
+    calls: list[dict[str, Any]] = [
+        {"name": call["name"], "args": call["args"], "id": call["id"]} for call in message.tool_calls
+    ]
+    calls += [
+        {"name": call["name"] or "", "args": call["args"] or "", "id": call["id"], "malformed": True}
+        for call in message.invalid_tool_calls
+    ]
+    if calls:
+        return calls
+    calls = [_read_call(part.name, part.args, part.id) for part in parts if isinstance(part, CallBlock)]
+    old_form = message.additional_kwargs.get("function_call") if not calls else None
+    if isinstance(old_form, dict):
+        calls.append(_read_call(text_of(old_form.get("name") or ""), old_form.get("arguments"), None))
+    return calls
+
+
+def _read_call(name: str, args: object, call_id: str | None) -> dict[str, Any]:
+    args = read_args(args)
+    return {"name": name, "args": args, "id": call_id, "malformed": isinstance(args, str)}
+
+
+def last_server_part(parts: list[Part]) -> int:
+    """How many parts there are up to the last that the provider's own tools wrote."""
+    return max((index for index, part in enumerate(parts, 1) if isinstance(part, ServerCall | ServerResult)), default=0)
 
 
 def content_text(content: object) -> str:
@@ -121,6 +152,10 @@ def _is_text(block: object) -> bool:
     return isinstance(block, str) or (
         isinstance(block, dict) and isinstance(block.get("text"), str) and block.get("type", "text") not in _MEDIA
     )
+
+
+def _is_text_block(block: object) -> bool:
+    return not isinstance(block, str) and _is_text(block)
 
 
 def _text_in(block: Any) -> str:
@@ -210,11 +245,17 @@ def _part(kind: str, block: Mapping[str, Any]) -> Iterator[Part]:
         name = block.get("extras", {}).get("tool_name") or block.get("name") or ""
         yield ServerCall(str(name), block.get("id"), block.get("args", {}))
     elif kind == "server_tool_result":
-        yield ServerResult(
-            block.get("tool_call_id"), content_text(block.get("output", "")), block.get("status") == "error"
-        )
+        yield ServerResult(block.get("tool_call_id"), _output(block.get("output")), block.get("status") == "error")
     elif kind != "redacted_thinking":
         yield Text(_text_in(block)) if _is_text(block) else Label(_label(block)[:_SHOWN_BLOCK])
+
+
+def _output(output: Any) -> str:
+    """What a provider's tool gave: its text, or the JSON of anything else; nothing where it is not shown."""
+    if output is None:
+        return ""
+    is_texts = isinstance(output, list) and bool(output) and all(map(_is_text_block, output))
+    return content_text(output) if is_texts else text_of(output)
 
 
 def _reasoning_in(block: Mapping[str, Any]) -> list[str]:

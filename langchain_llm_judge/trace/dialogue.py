@@ -6,7 +6,6 @@ one turn together. What a library wrote in the user's name (a summary, a notific
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,17 +25,7 @@ from langchain_core.messages import (
 from langchain_llm_judge.errors import TraceError, shown
 from langchain_llm_judge.trace.blocks import content_text
 from langchain_llm_judge.trace.options import Turn
-from langchain_llm_judge.trace.values import plain, text_of
-
-ROLES = {
-    "human": "human", "user": "human", "HumanMessage": "human", "HumanMessageChunk": "human",
-    "ai": "ai", "assistant": "ai", "model": "ai", "AIMessage": "ai", "AIMessageChunk": "ai",
-    "tool": "tool", "ToolMessage": "tool", "ToolMessageChunk": "tool",
-    "function": "function", "FunctionMessage": "function",
-    "system": "system", "developer": "system", "SystemMessage": "system", "SystemMessageChunk": "system",
-    "remove": "remove", "RemoveMessage": "remove",
-}  # fmt: skip
-"""Names that providers and LangChain use, and what they mean."""
+from langchain_llm_judge.trace.wire import ROLES, from_dict, make, role_of
 
 _READY = {HumanMessage, AIMessage, ToolMessage, SystemMessage, FunctionMessage, RemoveMessage}
 
@@ -70,7 +59,7 @@ def is_message(value: object) -> bool:
     if isinstance(value, BaseMessage):
         return True
     if isinstance(value, Mapping):
-        return _role_of(value) is not None
+        return role_of(value) is not None
     if isinstance(value, list | tuple) and len(value) == 2:
         first, second = value
         if isinstance(first, BaseMessage):
@@ -171,18 +160,25 @@ def _join(messages: list[BaseMessage], new: Iterable[BaseMessage]) -> None:
 
 def _read(item: Any, index: int) -> Iterator[BaseMessage]:
     if isinstance(item, ChatMessage):
-        yield from _from_mapping({**dict(item), "role": item.role}, index)
+        yield from _from_dict({**dict(item), "role": item.role}, index)
     elif isinstance(item, BaseMessage):
         yield item
     elif isinstance(item, str):
         yield HumanMessage(item)
     elif isinstance(item, Mapping):
-        yield from _from_mapping(item, index)
+        yield from _from_dict(item, index)
     elif is_message(item):
         first, second = item
-        yield first if isinstance(first, BaseMessage) else _make(ROLES[first], {"content": second})
+        yield first if isinstance(first, BaseMessage) else make(ROLES[first], {"content": second})
     else:
         raise _no_message(item, index)
+
+
+def _from_dict(item: Mapping[Any, Any], index: int) -> Iterator[BaseMessage]:
+    role = role_of(item)
+    if role is None:
+        raise _no_message(item, index)
+    return from_dict(item, role)
 
 
 def _no_message(item: object, index: int) -> TraceError:
@@ -192,171 +188,3 @@ def _no_message(item: object, index: int) -> TraceError:
         source=type(item).__name__,
         seen=index,
     )
-
-
-def _role_of(item: Mapping[Any, Any]) -> str | None:
-    """The role a dict names, whatever form it has; `None` when it is no message."""
-    if item.get("lc") == 1 and isinstance(item.get("kwargs"), Mapping) and isinstance(item.get("id"), list | tuple):
-        return ROLES.get(str(item["id"][-1])) if item["id"] else None
-    if isinstance(item.get("role"), str):
-        return ROLES.get(item["role"], "other")
-    kind = item.get("type")
-    if not isinstance(kind, str):
-        return None
-    if kind in _ITEMS:
-        return kind if _ITEMS[kind] <= item.keys() else None
-    has_body = "content" in item or isinstance(item.get("data"), Mapping) or kind == "remove"
-    return ROLES.get(kind) if has_body else None
-
-
-_ITEMS = {
-    "function_call": {"name", "arguments"},
-    "function_call_output": {"call_id", "output"},
-    "reasoning": {"summary"},
-}
-"""Items of OpenAI's Responses API that are no messages by themselves, and the keys they must have."""
-
-
-def _from_mapping(item: Mapping[Any, Any], index: int) -> Iterator[BaseMessage]:
-    role = _role_of(item)
-    if role is None:
-        raise _no_message(item, index)
-    if item.get("lc") == 1 and "kwargs" in item:
-        item = item["kwargs"]
-    elif "content" not in item and isinstance(item.get("data"), Mapping):
-        item = item["data"]
-    if role in _ITEMS:
-        yield _from_response_item(role, item)
-    elif role == "human" and isinstance(item.get("content"), list):
-        yield from _split_tool_results(item)
-    else:
-        yield _make(role, item)
-
-
-def _from_response_item(kind: str, item: Mapping[Any, Any]) -> BaseMessage:
-    if kind == "function_call_output":
-        return _make("tool", {"content": item["output"], "tool_call_id": item["call_id"]})
-    if kind == "reasoning":
-        return AIMessage("", additional_kwargs={"reasoning": plain(item)})
-    call = {"id": item.get("call_id") or item.get("id"), "name": item["name"], "args": item["arguments"]}
-    return _make("ai", {"content": "", "tool_calls": [call]})
-
-
-def _split_tool_results(item: Mapping[Any, Any]) -> Iterator[BaseMessage]:
-    """A user's message of the Anthropic form may carry tool results."""
-    said = []
-    for block in item["content"]:
-        if isinstance(block, Mapping) and block.get("type") == "tool_result":
-            status = "error" if block.get("is_error") else "success"
-            yield _make("tool", {**block, "tool_call_id": block.get("tool_use_id"), "status": status})
-        else:
-            said.append(block)
-    if said or not item["content"]:
-        yield _make("human", {**item, "content": said})
-
-
-def _make(role: str, item: Mapping[Any, Any]) -> BaseMessage:
-    content = _content(item.get("content"))
-    about: dict[str, Any] = {
-        "id": _text_or_none(item.get("id")),
-        "name": _text_or_none(item.get("name")),
-        "additional_kwargs": _object(item.get("additional_kwargs")),
-        "response_metadata": _object(item.get("response_metadata")),
-    }
-    if role == "ai":
-        return _make_ai(content, item, about)
-    if role == "tool":
-        status = "error" if item.get("status") == "error" else "success"
-        call_id = _text_or_none(item.get("tool_call_id")) or ""
-        return ToolMessage(content, tool_call_id=call_id, status=status, artifact=item.get("artifact"), **about)
-    if role == "function":
-        return FunctionMessage(content=content, **{**about, "name": about["name"] or ""})
-    if role == "remove":
-        return RemoveMessage(id=about["id"] or "")
-    if role == "human":
-        return HumanMessage(content, **about)
-    if role == "system":
-        return SystemMessage(content, **about)
-    return AIMessage(content, **{**about, "name": about["name"] or _text_or_none(item.get("role"))})
-
-
-def _make_ai(content: Any, item: Mapping[Any, Any], about: dict[str, Any]) -> AIMessage:
-    kwargs = {key: value for key, value in about["additional_kwargs"].items() if key != "tool_calls"}
-    for key in ("reasoning_content", "reasoning", "refusal"):
-        if item.get(key):
-            kwargs.setdefault(key, plain(item[key]))
-    asked = item.get("tool_calls") or about["additional_kwargs"].get("tool_calls") or ()
-    calls = [_call(call) for call in asked if isinstance(call, Mapping)]
-    old_form = item.get("function_call") or kwargs.pop("function_call", None)
-    if not calls and isinstance(old_form, Mapping):
-        calls = [_call({"function": old_form})]
-    invalid = [call for call in item.get("invalid_tool_calls") or () if isinstance(call, Mapping)]
-    usage = item.get("usage_metadata")
-    return AIMessage(
-        content,
-        tool_calls=[call for call in calls if isinstance(call["args"], dict)],
-        invalid_tool_calls=[call for call in calls if not isinstance(call["args"], dict)]
-        + [{**_call(call), "args": _raw(call.get("args"))} for call in invalid],
-        usage_metadata=usage if _is_usage(usage) else None,
-        **{**about, "additional_kwargs": kwargs},
-    )
-
-
-def _call(call: Mapping[Any, Any]) -> dict[str, Any]:
-    """A call of any form; `args` is a text when it is no JSON object."""
-    inner = call.get("function") or call.get("custom") or call
-    inner = inner if isinstance(inner, Mapping) else {}
-    if call.get("type") == "custom":
-        args: Any = {"__arg1": _raw(inner.get("input"))}
-    else:
-        args = read_args(next((inner[key] for key in ("arguments", "args") if key in inner), None))
-    name = text_of(inner.get("name") or "")
-    return {"name": name, "args": args, "id": _text_or_none(call.get("id"))} | (
-        {"type": "tool_call"} if isinstance(args, dict) else {"type": "invalid_tool_call", "error": None}
-    )
-
-
-def read_args(args: object) -> dict[str, Any] | str:
-    """Arguments as an object; the text as it came when it is no JSON object. Nothing and blank text are `{}`."""
-    if isinstance(args, Mapping):
-        result = plain(args)
-        return result if isinstance(result, dict) else text_of(result)
-    if args is None or (isinstance(args, str) and not args.strip()):
-        return {}
-    if isinstance(args, str):
-        try:
-            value = json.loads(args, strict=False)
-        except (ValueError, RecursionError):
-            return args
-        return plain(value) if isinstance(value, dict) else args
-    return text_of(args)
-
-
-def _raw(args: object) -> str:
-    return "" if args is None else text_of(args)
-
-
-def _content(content: object) -> Any:
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list | tuple):
-        return [block if isinstance(block, str) else _block(block) for block in content]
-    return text_of(content)
-
-
-def _block(block: object) -> Any:
-    return plain(block) if isinstance(block, Mapping) else text_of(block)
-
-
-def _object(value: object) -> dict[str, Any]:
-    return dict(value) if isinstance(value, Mapping) else {}
-
-
-def _text_or_none(value: object) -> str | None:
-    return value if value is None or isinstance(value, str) else text_of(value)
-
-
-def _is_usage(usage: object) -> bool:
-    return isinstance(usage, Mapping) and {"input_tokens", "output_tokens", "total_tokens"} <= usage.keys()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -134,18 +135,22 @@ class _Action:
 
 
 def _group_size(actions: list[_Action]) -> int:
-    """How many actions from the first on came from the same message."""
-    first = actions[0]
-    if first.message is None or not first.message.tool_calls:
+    """How many actions from the first on came from the same message.
+
+    A message lists its calls, except one that came back from JSON: there its id tells.
+    """
+    first = actions[0].message
+    if first is None:
         return 1
-    size = 1
-    left = [call["id"] for call in first.message.tool_calls]
-    if first.call_id in left:
-        left.remove(first.call_id)
-    while size < len(actions) and actions[size].message == first.message and actions[size].call_id in left:
+    if not first.tool_calls:
+        same = takewhile(lambda action: action.message is not None and action.message.id == first.id, actions)
+        return len(list(same)) if first.id else 1
+    left = [call["id"] for call in first.tool_calls]
+    size = 0
+    while size < len(actions) and actions[size].message == first and actions[size].call_id in left:
         left.remove(actions[size].call_id)
         size += 1
-    return size
+    return max(size, 1)
 
 
 def _group(actions: list[_Action], number: int) -> Iterator[Step]:

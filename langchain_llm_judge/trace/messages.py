@@ -5,9 +5,8 @@ What counts:
 - One message of the model gives its reasoning, its text and its calls, in this order. Text beside calls is a thought,
   also before a call that the provider ran itself; text without calls is a message, and the last one of the run is the
   final answer, which is not repeated as a step.
-- Results follow the calls of their message in the order of the calls. A result joins a call by id within one turn.
-  Ids may repeat: a result goes to the newest message that still waits for one, there to a call of its own name, else
-  the first. A result without an id goes to a waiting call of its name. What joins no call stays, with a warning.
+- Results follow the calls of their message in the order of the calls; `pairing` says which call a result answers. What
+  answers none stays as a step, with a warning.
 - Arguments are what the model asked for; a call that is no JSON object keeps its raw text and is malformed.
 - A result is an error when its status says so, or when the framework wrote it about a failed structured answer. A text
   that merely reads like an error is not one.
@@ -17,7 +16,6 @@ What counts:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -33,13 +31,18 @@ from langchain_llm_judge.trace.blocks import (
     Reasoning,
     ServerCall,
     ServerResult,
+    calls_of,
     content_text,
+    last_server_part,
     parts_of,
 )
-from langchain_llm_judge.trace.dialogue import as_messages, is_user, read_args
+from langchain_llm_judge.trace.dialogue import as_messages, is_user
 from langchain_llm_judge.trace.endings import Ending, cut_off_reason, limit_reason
+from langchain_llm_judge.trace.pairing import OpenCalls, Waiting
 from langchain_llm_judge.trace.schema import Message, Step, Thought, ToolCall, ToolResult
-from langchain_llm_judge.trace.values import plain, text_of
+from langchain_llm_judge.trace.structured import Attempts, says_the_same, structured_names
+from langchain_llm_judge.trace.values import text_of
+from langchain_llm_judge.trace.wire import read_args
 
 __all__ = ["Assembled", "Entry", "as_messages", "assemble"]
 
@@ -77,7 +80,7 @@ class Assembled:
     def with_answer(self, answer: str | None) -> Assembled:
         """The same with another answer; the model's own last text becomes a step again, unless it says the same."""
         steps = self.steps
-        if self.last_text is not None and not _same(answer, self.last_text[1].content):
+        if self.last_text is not None and not says_the_same(answer, self.last_text[1].content):
             place, step = self.last_text
             steps = [*steps[:place], step, *steps[place:]]
         return replace(self, steps=steps, final_answer=answer, last_text=None)
@@ -109,7 +112,7 @@ def assemble(
         final: `False` for a run that did not come to its end: its last text is then a message, not an answer.
     """
     entries = list(entries)
-    names = {*structured_tools, *_structured_names(entries, structured_response)}
+    names = {*structured_tools, *structured_names((entry.message for entry in entries), structured_response)}
     assembler = _Assembler(names, direct_tools)
     for entry in entries:
         assembler.add(entry)
@@ -119,23 +122,6 @@ def assemble(
     if answer is None and structured_response is not None and assembled.ending.status == "finished":
         answer = text_of(structured_response)
     return assembled if answer is None else assembled.with_answer(answer)
-
-
-# What LangChain writes as the result of a structured answer's pseudo call.
-_STRUCTURED_ANSWER = "Returning structured response: "
-_STRUCTURED_ERRORS = (
-    "Error: Failed to parse structured output for tool ",
-    "Error: Model incorrectly returned multiple structured responses ",
-)
-
-
-@dataclass(slots=True, eq=False)
-class _Waiting:
-    """A call that no result has joined yet."""
-
-    call: ToolCall
-    order: int
-    answered: bool = False
 
 
 class _Assembler:
@@ -153,10 +139,10 @@ class _Assembler:
         self._begin_turn()
 
     def _begin_turn(self) -> None:
-        self._open: dict[str, list[_Waiting]] = {}
-        self._attempts: list[tuple[ToolCall, ToolResult]] = []
+        self._open = OpenCalls()
+        self._attempts = Attempts(self._structured_tools)
         self._last: AIMessage | None = None
-        self._last_calls: list[_Waiting] = []
+        self._last_calls: list[Waiting] = []
         self._last_results: list[ToolResult] = []
         self._said_before, self._answer = self._answer, None
 
@@ -170,7 +156,7 @@ class _Assembler:
         if isinstance(message, AIMessage):
             self._add_model_message(entry, message)
         elif is_user(message):
-            self._end_turn()
+            self._keep_structured_answer()
             self._begin_turn()
             self._steps.append(Message(content=content_text(message.content), agent="user", node=entry.node))
 
@@ -179,7 +165,7 @@ class _Assembler:
     def _add_model_message(self, entry: Entry, message: AIMessage) -> None:
         if message.response_metadata.get("__is_handoff_back"):
             return
-        self._fail_attempts()
+        self._keep_structured_answer()
         self._tokens.add(message)
         agent = entry.agent or message.name
         about: dict[str, Any] = {
@@ -189,10 +175,11 @@ class _Assembler:
             "duration_ms": entry.duration_ms,
         }
         parts = parts_of(message)
-        calls = _calls_of(message, parts)
-        self._groups += 1
+        calls = calls_of(message, parts)
+        if calls or last_server_part(parts):
+            self._groups += 1
         self._last, self._last_calls, self._last_results, self._answer = message, [], [], None
-        said_until = len(parts) if calls else _last_server_part(parts)
+        said_until = len(parts) if calls else last_server_part(parts)
         for index, part in enumerate(parts):
             self._add_part(part, about, is_thought=index < said_until)
         for call in calls:
@@ -212,8 +199,7 @@ class _Assembler:
             )
             self._add_call(call)
         elif isinstance(part, ServerResult):
-            waiting = self._claim(part.call_id or "", None)
-            self._steps.append(_server_result(part, waiting, about))
+            self._steps.append(_server_result(part, self._open.claim(part.call_id or ""), about))
         elif isinstance(part, Reasoning) or is_thought:
             if not isinstance(part, CallBlock):
                 self._steps.append(Thought(content=part.text, **about))
@@ -222,9 +208,8 @@ class _Assembler:
             self._steps.append(self._answer)
 
     def _add_call(self, call: ToolCall) -> None:
-        waiting = _Waiting(call, len(self._steps))
+        waiting = self._open.add(call, len(self._steps))
         self._steps.append(call)
-        self._open.setdefault(call.id or "", []).append(waiting)
         if not call.server_side:
             self._last_calls.append(waiting)
 
@@ -238,7 +223,7 @@ class _Assembler:
             wanted.setdefault(_call_id(entry.message), []).append(entry)
         placed: list[tuple[float, ToolResult]] = []
         for call_id, same in wanted.items():
-            pool = self._pool(call_id, len(same))
+            pool = self._open.pool(call_id, len(same))
             for entry in same:
                 if not entry.message.response_metadata.get("__is_handoff_back"):
                     placed.append(self._joined(entry, call_id, pool))
@@ -247,19 +232,11 @@ class _Assembler:
         self._last_results.extend(result for _, result in placed)
         self._steps.extend(result for _, result in placed)
 
-    def _pool(self, call_id: str, count: int) -> list[_Waiting]:
-        """The waiting calls of the newest messages that can take `count` results of this id, oldest first."""
-        waiting = self._open.get(call_id, [])
-        start = len(waiting)
-        while start and len(waiting) - start < count:
-            group = waiting[start - 1].call.group
-            while start and waiting[start - 1].call.group == group:
-                start -= 1
-        return waiting[start:]
-
-    def _joined(self, entry: Entry, call_id: str, pool: list[_Waiting]) -> tuple[float, ToolResult]:
+    def _joined(self, entry: Entry, call_id: str, pool: list[Waiting]) -> tuple[float, ToolResult]:
         message = entry.message
-        waiting = self._take(pool, call_id, message.name) or self._claim_by_name(call_id, message.name)
+        waiting = self._open.take(pool, message.name)
+        if waiting is None and not call_id and message.name:
+            waiting = self._open.claim_by_name(message.name)
         result = _result(entry, waiting)
         artifact = getattr(message, "artifact", None)
         if artifact is not None:
@@ -267,70 +244,28 @@ class _Assembler:
         if waiting is None:
             self._warnings.append(f"the result {call_id!r} of {message.name!r} joins no waiting call of its turn")
             return inf, result
-        if self._is_structured(waiting.call, result):
-            self._attempts.append((waiting.call, result))
+        self._attempts.note(waiting.call, result)
         return waiting.order, result
-
-    def _take(self, pool: list[_Waiting], call_id: str, name: str | None) -> _Waiting | None:
-        if not pool:
-            return None
-        waiting = next((item for item in pool if item.call.name == name), pool[0])
-        pool.remove(waiting)
-        self._open[call_id].remove(waiting)
-        waiting.answered = True
-        return waiting
-
-    def _claim(self, call_id: str, name: str | None) -> _Waiting | None:
-        return self._take(self._pool(call_id, 1), call_id, name)
-
-    def _claim_by_name(self, call_id: str, name: str | None) -> _Waiting | None:
-        """A result without an id goes to the newest waiting call of its name."""
-        if call_id or not name:
-            return None
-        of_name = [item for items in self._open.values() for item in items if item.call.name == name]
-        if not of_name:
-            return None
-        waiting = max(of_name, key=lambda item: (item.call.group or 0, -item.order))
-        return self._take([waiting], waiting.call.id or "", name)
-
-    # Structured answers
-
-    def _is_structured(self, call: ToolCall, result: ToolResult) -> bool:
-        return call.name in self._structured_tools or result.content.startswith(
-            (_STRUCTURED_ANSWER, *_STRUCTURED_ERRORS)
-        )
-
-    def _fail_attempts(self) -> None:
-        """A structured answer after which the model was asked again was not accepted."""
-        for _, result in self._attempts:
-            result.is_error = True
-        self._attempts = []
-
-    def _structured_answer(self) -> str | None:
-        """The accepted answer of this turn; its pseudo call and result are no steps."""
-        answer = None
-        for call, result in self._attempts:
-            if result.content.startswith(_STRUCTURED_ERRORS):
-                result.is_error = True
-            else:
-                self._dropped |= {id(call), id(result)}
-                self._last_results = [item for item in self._last_results if item is not result]
-                answer = text_of(call.args)
-        return answer
 
     # The end
 
-    def _end_turn(self) -> None:
-        """A turn before the last: its structured answer stays as a message."""
-        answer = self._structured_answer()
+    def _keep_structured_answer(self) -> None:
+        """An answer in a schema after which the conversation went on stays as a message."""
+        answer = self._structured_answer(asked_again=True)
         if answer is not None:
             self._answer = Message(content=answer)
             self._steps.append(self._answer)
 
+    def _structured_answer(self, *, asked_again: bool) -> str | None:
+        """The answer that was given in a schema; its pseudo call and result are no steps."""
+        accepted = self._attempts.accepted(asked_again=asked_again)
+        self._dropped.update(id(step) for pair in accepted for step in pair)
+        return text_of(accepted[-1][0].args) if accepted else None
+
     def finish(self, *, ended: bool) -> Assembled:
         if self._results:
             self._settle()
-        structured = self._structured_answer()
+        structured = self._structured_answer(asked_again=False)
         answer, ending = self._ending(structured, ended)
         last_text = None
         if answer is not None and self._answer is not None and structured is None:
@@ -359,7 +294,7 @@ class _Assembler:
         return answer, Ending("finished", cut_off_reason(self._last))
 
     def _ending_on_results(self, ended: bool) -> tuple[str | None, Ending]:
-        results = self._last_results
+        results = [result for result in self._last_results if id(result) not in self._dropped]
         if results and (ended or all(result.name in self._direct_tools for result in results)):
             return "\n\n".join(result.content for result in results), Ending("finished")
         names = ", ".join(sorted({repr(result.name) for result in results}))
@@ -397,27 +332,6 @@ def _place(steps: list[Step], step: Step, dropped: set[int]) -> int:
     return index - sum(id(earlier) in dropped for earlier in steps[:index]) if dropped else index
 
 
-def _same(answer: str | None, text: str) -> bool:
-    """Whether an answer says what a text says: the same text, or the same JSON value."""
-    if answer is None or answer.strip() == text.strip():
-        return answer is not None
-    try:
-        return bool(json.loads(answer) == json.loads(text))
-    except (ValueError, RecursionError):
-        return False
-
-
-def _structured_names(entries: list[Entry], response: object) -> set[str]:
-    """Names of the pseudo tools through which the last message with calls gave the state's structured response."""
-    if response is None:
-        return set()
-    models = (entry.message for entry in reversed(entries) if isinstance(entry.message, AIMessage))
-    last = next((message for message in models if message.tool_calls), None)
-    calls = last.tool_calls if last else []
-    said = plain(response)
-    return {call["name"] for call in calls if call["name"] == type(response).__name__ or plain(call["args"]) == said}
-
-
 def documents_in(value: object) -> list[str]:
     """The texts of the documents in a value: a document, or a list of nothing but documents."""
     items = value if isinstance(value, list | tuple) else [value]
@@ -425,38 +339,11 @@ def documents_in(value: object) -> list[str]:
     return [text_of(text) for text in texts] if all(isinstance(text, str) for text in texts) else []
 
 
-def _calls_of(message: AIMessage, parts: list[Part]) -> list[dict[str, Any]]:
-    """Fields of the calls of a message, the malformed ones last, as LangChain lists them apart."""
-    calls: list[dict[str, Any]] = [
-        {"name": call["name"], "args": call["args"], "id": call["id"]} for call in message.tool_calls
-    ]
-    calls += [
-        {"name": call["name"] or "", "args": call["args"] or "", "id": call["id"], "malformed": True}
-        for call in message.invalid_tool_calls
-    ]
-    if calls:
-        return calls
-    calls = [_read_call(part.name, part.args, part.id) for part in parts if isinstance(part, CallBlock)]
-    old_form = message.additional_kwargs.get("function_call") if not calls else None
-    if isinstance(old_form, dict):
-        calls.append(_read_call(text_of(old_form.get("name") or ""), old_form.get("arguments"), None))
-    return calls
-
-
-def _read_call(name: str, args: object, call_id: str | None) -> dict[str, Any]:
-    args = read_args(args)
-    return {"name": name, "args": args, "id": call_id, "malformed": isinstance(args, str)}
-
-
-def _last_server_part(parts: list[Part]) -> int:
-    return max((index for index, part in enumerate(parts) if isinstance(part, ServerCall | ServerResult)), default=0)
-
-
 def _call_id(message: BaseMessage) -> str:
     return getattr(message, "tool_call_id", None) or ""
 
 
-def _result(entry: Entry, waiting: _Waiting | None) -> ToolResult:
+def _result(entry: Entry, waiting: Waiting | None) -> ToolResult:
     message = entry.message
     call = waiting.call if waiting else None
     return ToolResult(
@@ -473,6 +360,6 @@ def _result(entry: Entry, waiting: _Waiting | None) -> ToolResult:
     )
 
 
-def _server_result(part: ServerResult, waiting: _Waiting | None, about: dict[str, Any]) -> ToolResult:
+def _server_result(part: ServerResult, waiting: Waiting | None, about: dict[str, Any]) -> ToolResult:
     name = waiting.call.name if waiting else None
     return ToolResult(call_id=part.call_id, name=name, content=part.content, is_error=part.is_error, **about)

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from langchain_llm_judge.errors import TraceError, shown
-from langchain_llm_judge.trace.dialogue import read_args
 from langchain_llm_judge.trace.endings import Ending, limit_reason
 from langchain_llm_judge.trace.messages import Assembled
 from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.schema import AgentTrace, Step, Thought, ToolCall, ToolResult, TraceStatus
 from langchain_llm_judge.trace.state import build_trace, named
 from langchain_llm_judge.trace.values import text_of
+from langchain_llm_judge.trace.wire import read_args
 
 
 def is_test_case(value: object) -> bool:

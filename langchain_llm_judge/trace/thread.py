@@ -55,8 +55,8 @@ def _snapshot(graph: Any, config: Mapping[str, Any]) -> Any:
         snapshot = graph.get_state(config, subgraphs=True)
     except Exception as error:  # no checkpointer, no thread_id, a store that cannot be reached
         raise TraceError(
-            f"the state of {shown(_thread_of(config))} cannot be read: {error}; compile the graph with a checkpointer "
-            "and give the config of the run, or give what invoke returned",
+            f"the state of {shown(_thread_of(config))} cannot be read ({type(error).__name__}: {error}); "
+            "compile the graph with a checkpointer and give the config of the run, or give what invoke returned",
             source=type(graph).__name__,
             seen=_thread_of(config),
         ) from error
@@ -120,8 +120,9 @@ def _chosen(windows: list[list[Any]], options: TraceOptions) -> list[Any]:
         return [snapshot for window in windows for snapshot in window]
     number = -1 if options.turn == "last" else options.turn
     if not -len(windows) <= number < len(windows):
+        count = f"{len(windows)} turn{'s' if len(windows) > 1 else ''}"
         raise TraceError(
-            f"turn={number} is outside the thread of {len(windows)} turns; give 'last', 'all' or a number from 0",
+            f"turn={number} is outside the thread of {count}; give 'last', 'all' or a number from 0",
             source="thread",
             seen=len(windows),
         )
@@ -134,7 +135,7 @@ def _chosen(windows: list[list[Any]], options: TraceOptions) -> list[Any]:
 def _part(window: list[Any], key: str, options: TraceOptions, latest: Any | None) -> Span:
     """The question and the messages of a turn, those among them that the state has lost since."""
     lists = [as_messages(_values(snapshot).get(key) or ()) for snapshot in window]
-    pending = list(_messages_of_subgraphs(latest, key)) if latest is not None else []
+    pending = list(_pending_messages(latest, key)) if latest is not None else []
     if options.turn == "all":
         return span([*_union(lists), *pending], "all")
     begins_with_input = (window[0].metadata or {}).get("source") == "input" and len(window) > 1
@@ -164,14 +165,19 @@ def _without(known: list[BaseMessage], messages: list[BaseMessage]) -> list[Base
     return [message for message in messages if message.id not in ids]
 
 
-def _messages_of_subgraphs(snapshot: Any, key: str) -> Iterator[BaseMessage]:
-    """What a sub-graph that has not come to its end has said; its parent's state does not have it yet."""
+def _pending_messages(snapshot: Any, key: str) -> Iterator[BaseMessage]:
+    """What a step that has not come to its end has said: tasks that are done, and sub-graphs on their way.
+
+    The state of the thread has it only when all tasks of the step are done.
+    """
     known = {message.id for message in as_messages(_values(snapshot).get(key) or ())}
     for task in snapshot.tasks:
+        if isinstance(task.result, Mapping):
+            yield from as_messages(task.result.get(key) or ())
         if hasattr(task.state, "values") and hasattr(task.state, "tasks"):
             inner = as_messages(_values(task.state).get(key) or ())
             yield from (message for message in inner if message.id is None or message.id not in known)
-            yield from _messages_of_subgraphs(task.state, key)
+            yield from _pending_messages(task.state, key)
 
 
 # How it ended

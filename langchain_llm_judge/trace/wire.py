@@ -1,0 +1,207 @@
+"""Messages as dicts, in every form they are stored or sent in, as LangChain messages.
+
+Read are OpenAI's chat form and the items of its Responses API, Anthropic's tool results inside a user's message, and
+the three JSON forms of LangChain's own messages. Arguments that are no JSON object make an invalid call, not an error.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    FunctionMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+from langchain_llm_judge.trace.values import plain, text_of
+
+ROLES = {
+    "human": "human", "user": "human", "HumanMessage": "human", "HumanMessageChunk": "human",
+    "ai": "ai", "assistant": "ai", "model": "ai", "AIMessage": "ai", "AIMessageChunk": "ai",
+    "tool": "tool", "ToolMessage": "tool", "ToolMessageChunk": "tool",
+    "function": "function", "FunctionMessage": "function",
+    "system": "system", "developer": "system", "SystemMessage": "system", "SystemMessageChunk": "system",
+    "remove": "remove", "RemoveMessage": "remove",
+}  # fmt: skip
+"""Names that providers and LangChain use, and what they mean."""
+
+_ITEMS = {
+    "function_call": {"name", "arguments"},
+    "function_call_output": {"call_id", "output"},
+    "reasoning": {"summary"},
+}
+"""Items of OpenAI's Responses API that are no messages by themselves, and the keys they must have."""
+
+_BODY = ("content", "tool_calls", "function_call")
+_DECODER = json.JSONDecoder(strict=False)
+
+
+def role_of(item: Mapping[Any, Any]) -> str | None:
+    """The role a dict names, whatever form it has; `None` when it is no message."""
+    role = item.get("role")
+    if isinstance(role, str):
+        return ROLES.get(role, "other") if any(key in item for key in _BODY) else None
+    if item.get("lc") == 1 and isinstance(item.get("kwargs"), Mapping) and isinstance(item.get("id"), list | tuple):
+        return ROLES.get(str(item["id"][-1])) if item["id"] else None
+    kind = item.get("type")
+    if not isinstance(kind, str):
+        return None
+    if kind in _ITEMS:
+        return kind if _ITEMS[kind] <= item.keys() else None
+    has_body = "content" in item or isinstance(item.get("data"), Mapping) or kind == "remove"
+    return ROLES.get(kind) if has_body else None
+
+
+def from_dict(item: Mapping[Any, Any], role: str) -> Iterator[BaseMessage]:
+    """The messages a dict of that role stands for: one, or more where a user's message carries tool results."""
+    if item.get("lc") == 1 and "kwargs" in item:
+        item = item["kwargs"]
+    elif "content" not in item and isinstance(item.get("data"), Mapping):
+        item = item["data"]
+    if role in _ITEMS:
+        yield _from_response_item(role, item)
+    elif role == "human" and isinstance(item.get("content"), list):
+        yield from _split_tool_results(item)
+    else:
+        yield make(role, item)
+
+
+def read_args(args: object) -> dict[str, Any] | str:
+    """Arguments as an object; the text as it came when it is no JSON object. Nothing and blank text are `{}`."""
+    if isinstance(args, str):
+        return _read_text(args)
+    if args is None:
+        return {}
+    return dict(args) if isinstance(args, Mapping) else text_of(args)
+
+
+def _read_text(args: str) -> dict[str, Any] | str:
+    if not args.strip():
+        return {}
+    try:
+        value = _DECODER.decode(args)
+    except (ValueError, RecursionError):
+        return args
+    return value if isinstance(value, dict) else args
+
+
+def _from_response_item(kind: str, item: Mapping[Any, Any]) -> BaseMessage:
+    if kind == "function_call_output":
+        return make("tool", {"content": item["output"], "tool_call_id": item["call_id"]})
+    if kind == "reasoning":
+        return AIMessage("", additional_kwargs={"reasoning": plain(item)})
+    call = {"id": item.get("call_id") or item.get("id"), "name": item["name"], "args": item["arguments"]}
+    return make("ai", {"content": "", "tool_calls": [call]})
+
+
+def _split_tool_results(item: Mapping[Any, Any]) -> Iterator[BaseMessage]:
+    """A user's message of the Anthropic form may carry tool results."""
+    said = []
+    for block in item["content"]:
+        if isinstance(block, Mapping) and block.get("type") == "tool_result":
+            status = "error" if block.get("is_error") else "success"
+            yield make("tool", {**block, "tool_call_id": block.get("tool_use_id"), "status": status})
+        else:
+            said.append(block)
+    if said or not item["content"]:
+        yield make("human", {**item, "content": said})
+
+
+def make(role: str, item: Mapping[Any, Any]) -> BaseMessage:
+    """One message of a role that `ROLES` means; an unknown role is an agent of that name."""
+    content = _content(item.get("content"))
+    about = _about(item)
+    if role == "ai":
+        return _make_ai(content, item, about)
+    if role == "tool":
+        status = "error" if item.get("status") == "error" else "success"
+        call_id = _text_or_none(item.get("tool_call_id")) or ""
+        return ToolMessage(content, tool_call_id=call_id, status=status, artifact=item.get("artifact"), **about)
+    if role == "function":
+        return FunctionMessage(content=content, **{"name": "", **about})
+    if role == "remove":
+        return RemoveMessage(id=about.get("id", ""))
+    if role == "human":
+        return HumanMessage(content, **about)
+    if role == "system":
+        return SystemMessage(content, **about)
+    return AIMessage(content, **{"name": _text_or_none(item.get("role")), **about})
+
+
+def _about(item: Mapping[Any, Any]) -> dict[str, Any]:
+    """What a message says besides its content, as far as it says anything."""
+    about: dict[str, Any] = {key: text_of(item[key]) for key in ("id", "name") if item.get(key) is not None}
+    for key in ("additional_kwargs", "response_metadata"):
+        if isinstance(item.get(key), Mapping):
+            about[key] = dict(item[key])
+    return about
+
+
+def _make_ai(content: Any, item: Mapping[Any, Any], about: dict[str, Any]) -> AIMessage:
+    kwargs = about.pop("additional_kwargs", {})
+    asked = item.get("tool_calls") or kwargs.pop("tool_calls", None) or ()
+    old_form = item.get("function_call") or kwargs.pop("function_call", None)
+    calls = [_call(call) for call in asked if isinstance(call, Mapping)]
+    if not calls and isinstance(old_form, Mapping):
+        calls = [_call({"function": old_form})]
+    invalid = [call for call in item.get("invalid_tool_calls") or () if isinstance(call, Mapping)]
+    for key in ("reasoning_content", "reasoning", "refusal"):
+        if item.get(key):
+            kwargs.setdefault(key, plain(item[key]))
+    if kwargs:
+        about["additional_kwargs"] = kwargs
+    if _is_usage(item.get("usage_metadata")):
+        about["usage_metadata"] = item["usage_metadata"]
+    return AIMessage(
+        content,
+        tool_calls=[call for call in calls if isinstance(call["args"], dict)],
+        invalid_tool_calls=[call for call in calls if not isinstance(call["args"], dict)]
+        + [{**_call(call), "type": "invalid_tool_call", "args": _raw(call.get("args"))} for call in invalid],
+        **about,
+    )
+
+
+def _call(call: Mapping[Any, Any]) -> dict[str, Any]:
+    """A call of any form; `args` is a text when it is no JSON object."""
+    inner = call.get("function") or call.get("custom") or call
+    inner = inner if isinstance(inner, Mapping) else {}
+    if call.get("type") == "custom":
+        args: dict[str, Any] | str = {"__arg1": _raw(inner.get("input"))}
+    else:
+        args = read_args(inner["arguments"] if "arguments" in inner else inner.get("args"))
+    kind = "tool_call" if isinstance(args, dict) else "invalid_tool_call"
+    named = {"name": text_of(inner.get("name") or ""), "args": args, "id": _text_or_none(call.get("id")), "type": kind}
+    return named if kind == "tool_call" else {**named, "error": None}
+
+
+def _raw(args: object) -> str:
+    return "" if args is None else text_of(args)
+
+
+def _content(content: object) -> Any:
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list | tuple):
+        return [block if isinstance(block, str) else _block(block) for block in content]
+    return text_of(content)
+
+
+def _block(block: object) -> Any:
+    return plain(block) if isinstance(block, Mapping) else text_of(block)
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else text_of(value)
+
+
+def _is_usage(usage: object) -> bool:
+    return isinstance(usage, Mapping) and {"input_tokens", "output_tokens", "total_tokens"} <= usage.keys()
