@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from typing import Any, Generic, Literal, NamedTuple, NoReturn, TypeVar
 
@@ -104,6 +105,8 @@ class _Memory:
     way: _Way
     home: Home = field(default_factory=Home)
     chats: dict[float | None, Any] = field(default_factory=dict)
+    forms: dict[tuple[bool, type[BaseModel]], Runnable[Any, Any]] = field(default_factory=dict)
+    """The model bound to a reply schema; working the schema out costs more than all the rest of an evaluation."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -345,8 +348,13 @@ class _Question(Generic[T]):
         raise self._call_error(error) from self._shareable(error)
 
     def _runnable(self) -> Runnable[Any, Any]:
-        chat = self.model._chat_for(self.way)
-        return native_form(chat, self.schema) if self.way.structured else chat
+        chat, forms = self.model._chat_for(self.way), self.model._memory.forms
+        if not self.way.structured or self.model._fresh:
+            return native_form(chat, self.schema) if self.way.structured else chat
+        key = (self.way.temperature, self.schema)
+        if key not in forms:
+            forms[key] = native_form(chat, self.schema)
+        return forms[key]
 
     def _persistently(self, runnable: Runnable[Any, Any], messages: Sequence[BaseMessage]) -> Steps[BaseMessage]:
         """A reply after as many attempts as the policy allows."""
@@ -506,6 +514,7 @@ def _with_form(messages: Sequence[BaseMessage], schema: type[BaseModel]) -> list
     return [SystemMessage(form), *messages]
 
 
+@cache
 def form_of(schema: type[BaseModel]) -> str:
     """The form of a reply in words and JSON Schema."""
     return _FORM.format(schema=json.dumps(schema.model_json_schema(), separators=(",", ":"), ensure_ascii=False))
