@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 
 def main() -> None:
     """Run the command line on `sys.argv` and leave the process with its exit code."""
@@ -9,4 +11,8 @@ def main() -> None:
     from langchain_llm_judge.cli.console import make_streams_forgiving
 
     make_streams_forgiving()
-    app(prog_name="llm-judge")
+    try:
+        app(prog_name="llm-judge")
+    finally:
+        # Taking down what litellm has loaded would keep the prompt waiting for seconds.
+        gc.freeze()
