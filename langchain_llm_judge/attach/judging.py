@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from langchain_core.documents import Document
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from langchain_llm_judge.errors import ConfigError, LLMJudgeError, shown
 from langchain_llm_judge.judges.panel import named_apart
 from langchain_llm_judge.results import all_passed
-from langchain_llm_judge.retrieval import RAGProvider
+from langchain_llm_judge.retrieval import as_provider
 from langchain_llm_judge.trace.schema import AgentTrace
-
-logger = logging.getLogger(__name__)
 
 Judges: TypeAlias = "Runnable[Any, Any] | Sequence[Runnable[Any, Any]]"
 """One judge, or several."""
+
+
+NOT_OVER = frozenset({"paused", "cancelled", "abandoned"})
+"""How runs end that are not judged: they were kept from coming to their end."""
 
 
 @dataclass(frozen=True)
@@ -90,11 +92,50 @@ def as_judge_error(name: str, error: Exception) -> LLMJudgeError:
     return wrapped
 
 
-def grounded(trace: AgentTrace, rag: RAGProvider | None) -> AgentTrace:
-    """The trace with retrieved passages, where the run itself retrieved none and there is a retriever."""
-    if rag is None or trace.contexts:
+class Panelists:
+    """Judges that look at traces of runs, each on its own.
+
+    Args:
+        judges: One judge or a list of them.
+        rag: A retriever whose passages they get where the run itself retrieved none.
+
+    Raises:
+        ConfigError: No judges, or `rag` cannot be searched.
+    """
+
+    def __init__(self, judges: Judges, rag: Any = None) -> None:
+        self.judges = checked_judges(judges)
+        self._rag = None if rag is None else as_provider(rag)
+
+    def judge(self, trace: AgentTrace | None) -> Verdicts:
+        """The verdicts on a run; none for a run that did not come to its end, or that left no trace."""
+        if trace is None or trace.status in NOT_OVER:
+            return Verdicts()
+        try:
+            passages = self._rag.retrieve(trace.task) if self._rag and not trace.contexts else []
+        except Exception as error:
+            return self._all_failed(error)
+        return judge_all(self.judges, _grounded(trace, passages))
+
+    async def ajudge(self, trace: AgentTrace | None) -> Verdicts:
+        """Like `judge`, without blocking the event loop."""
+        if trace is None or trace.status in NOT_OVER:
+            return Verdicts()
+        try:
+            passages = await self._rag.aretrieve(trace.task) if self._rag and not trace.contexts else []
+        except Exception as error:
+            return self._all_failed(error)
+        return await ajudge_all(self.judges, _grounded(trace, passages))
+
+    def _all_failed(self, error: Exception) -> Verdicts:
+        return Verdicts(errors={name: as_judge_error(name, error) for name in self.judges})
+
+
+def _grounded(trace: AgentTrace, passages: Sequence[Document]) -> AgentTrace:
+    """The trace with retrieved passages, where the run itself retrieved none."""
+    if not passages:
         return trace
-    return trace.model_copy(update={"contexts": [document.page_content for document in rag.retrieve(trace.task)]})
+    return trace.model_copy(update={"contexts": [passage.page_content for passage in passages]})
 
 
 def apart(work: Callable[..., Any], *args: Any) -> Any:
