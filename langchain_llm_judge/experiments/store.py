@@ -31,6 +31,7 @@ from sqlalchemy.pool import StaticPool
 
 from langchain_llm_judge.errors import StoreError, shown
 from langchain_llm_judge.experiments.codec import from_json, to_json
+from langchain_llm_judge.experiments.measures import Measure, MetricSummary, summarize
 from langchain_llm_judge.experiments.schema import (
     bring_up_to_date,
     evaluations,
@@ -66,19 +67,6 @@ class RunRow:
     """Name of the judge → its result."""
     errors: dict[str, str]
     """Name of the judge, or `target`, → why there is no result."""
-
-
-class Measure(NamedTuple):
-    """One score of one row, read without the whole result."""
-
-    key: str
-    repeat: int
-    judge: str
-    metric: str
-    score: float | None
-    """`None` where the judge gave no verdict or failed."""
-    label: str | None
-    """`pass` or `fail`, or the winner of a comparison."""
 
 
 @dataclass(frozen=True)
@@ -333,6 +321,10 @@ class Run:
     def measures(self) -> list[Measure]:
         """Every score of every row, without the whole results."""
         return self.store.read_measures(self.id)
+
+    def summary(self) -> dict[str, MetricSummary]:
+        """Metric → count, mean, interval and failures; a metric that two judges share has the judge's name in front."""
+        return summarize(self.measures())
 
 
 def _current_rows() -> Any:

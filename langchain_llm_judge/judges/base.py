@@ -12,6 +12,7 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
@@ -176,6 +177,18 @@ class Judge(Runnable[Any, R]):
     @abstractmethod
     def _judge(self, case: Any) -> Flow[R]:
         """The algorithm: checks the input, yields effects, returns the verdict."""
+
+    def check(self, case: Any) -> None:
+        """Raise what `invoke` would raise for this input before its first call; nothing is asked.
+
+        Raises:
+            InputError: The input is not what this judge judges.
+            TraceError: No trace can be made of it.
+        """
+        flow = self._judge(case)
+        with suppress(StopIteration):
+            next(flow)
+        flow.close()
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> R:
         """Judge one input."""
