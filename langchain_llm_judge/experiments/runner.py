@@ -226,13 +226,12 @@ def _in_own_loop(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end in a thread of its own, so that a loop that is running here is not touched."""
     outcome: list[T] = []
     failure: list[BaseException] = []
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(work)
+    runner = asyncio.Runner()
 
     def run() -> None:
         try:
-            with asyncio.Runner(loop_factory=lambda: loop) as runner:
-                outcome.append(runner.run(_awaited(task)))
+            with runner:
+                outcome.append(runner.run(work))
         except BaseException as error:
             failure.append(error)
 
@@ -240,8 +239,8 @@ def _in_own_loop(work: Coroutine[Any, Any, T]) -> T:
     thread.start()
     try:
         thread.join()
-    except BaseException:
-        loop.call_soon_threadsafe(task.cancel)
+    except KeyboardInterrupt:
+        _cancel_all(runner)
         thread.join(timeout=5)
         raise
     if failure:
@@ -249,8 +248,9 @@ def _in_own_loop(work: Coroutine[Any, Any, T]) -> T:
     return outcome[0]
 
 
-async def _awaited(task: asyncio.Task[T]) -> T:
-    return await task
+def _cancel_all(runner: asyncio.Runner) -> None:
+    loop = runner.get_loop()
+    loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])
 
 
 def _named(judges: Any) -> list[NamedJudge]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import threading
 import uuid
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -108,6 +109,8 @@ class ExperimentStore:
 
     def __init__(self, url: str = DEFAULT_URL) -> None:
         self._engine = _engine(url)
+        # A database in memory has one connection, which threads must take turns with.
+        self._lock = threading.RLock() if isinstance(self._engine.pool, StaticPool) else nullcontext()
         try:
             with self._writing() as connection:
                 bring_up_to_date(connection, self.url)
@@ -119,9 +122,17 @@ class ExperimentStore:
         """The database's URL, without its password."""
         return self._engine.url.render_as_string(hide_password=True)
 
-    def _writing(self) -> AbstractContextManager[Connection]:
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
         """A transaction that is going to write."""
-        return self._engine.execution_options(writes=True).begin()
+        with self._lock, self._engine.execution_options(writes=True).begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """A connection that only reads."""
+        with self._lock, self._engine.connect() as connection:
+            yield connection
 
     def __repr__(self) -> str:
         return f"ExperimentStore({self.url!r})"
@@ -140,7 +151,7 @@ class ExperimentStore:
             .outerjoin(counted, counted.c.run_id == runs.c.id)
             .order_by(runs.c.created_at.desc(), runs.c.name)
         )
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return [
                 RunInfo(run.id, run.name, run.created_at, run.package_version, run.judged)
                 for run in connection.execute(statement)
@@ -152,7 +163,7 @@ class ExperimentStore:
         Raises:
             StoreError: There is none; the message lists the nearest names.
         """
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             found = connection.execute(select(runs).where((runs.c.name == name) | (runs.c.id == name))).first()
             if found is not None:
                 return Run(self, found.id, found.name, found.created_at, found.package_version)
@@ -200,7 +211,7 @@ class ExperimentStore:
         """What a run has already, by key, repeat and content."""
         found: dict[tuple[str, int, str], Known] = {}
         by_id: dict[int, Known] = {}
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             for row in connection.execute(select(rows).where(rows.c.run_id == run_id)):
                 known = Known(row.id, from_json(row.inputs), row.error is not None)
                 found[(row.key, row.repeat, row.content)] = by_id[row.id] = known
@@ -267,7 +278,7 @@ class ExperimentStore:
             .order_by(members.c.id, rows.c.repeat, evaluations.c.id)
         )
         found: dict[int, RunRow] = {}
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             for line in connection.execute(statement):
                 row = found.get(line.id)
                 if row is None:
@@ -298,7 +309,7 @@ class ExperimentStore:
             .where(rows.c.run_id == run_id)
             .order_by(members.c.id, rows.c.repeat, evaluations.c.id, measures.c.id)
         )
-        with self._engine.connect() as connection:
+        with self._reading() as connection:
             return [Measure(*line) for line in connection.execute(statement)]
 
 
