@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import SerializeAsAny
@@ -40,26 +40,33 @@ class PanelVerdict(Result):
         return [Feedback(key="panel", score=self.score, comment=f"{self.verdict}: {told}", metadata=metadata)]
 
 
+class Answer(NamedTuple):
+    """What one member gave: a result, or why there is none."""
+
+    result: Any = None
+    error: LLMJudgeError | None = None
+
+
 @dataclass(frozen=True)
 class Vote:
-    """One member's judging as an effect; its value is the result, or the error as a value."""
+    """One member's judging as an effect; its value is an `Answer`."""
 
     judge: Runnable[Any, Any]
     case: Any
 
-    def perform(self, config: RunnableConfig) -> Any:
+    def perform(self, config: RunnableConfig) -> Answer:
         """Let the member judge."""
         try:
-            return self.judge.invoke(self.case, config)
+            return Answer(self.judge.invoke(self.case, config))
         except LLMJudgeError as error:
-            return error
+            return Answer(error=error)
 
-    async def aperform(self, config: RunnableConfig) -> Any:
+    async def aperform(self, config: RunnableConfig) -> Answer:
         """Let the member judge without blocking."""
         try:
-            return await self.judge.ainvoke(self.case, config)
+            return Answer(await self.judge.ainvoke(self.case, config))
         except LLMJudgeError as error:
-            return error
+            return Answer(error=error)
 
 
 class Panel(Judge[PanelVerdict]):
@@ -86,10 +93,12 @@ class Panel(Judge[PanelVerdict]):
         self.members = named_apart(judges)
 
     def _judge(self, case: Any) -> Flow[PanelVerdict]:
-        given: list[Any] = yield Together([Vote(judge, case) for judge in self.members.values()])
+        given: list[Answer] = yield Together([Vote(judge, case) for judge in self.members.values()])
         answers = dict(zip(self.members, given, strict=True))
-        errors = {name: str(answer) for name, answer in answers.items() if isinstance(answer, LLMJudgeError)}
-        return _counted({name: answer for name, answer in answers.items() if name not in errors}, errors)
+        return _counted(
+            {name: answer.result for name, answer in answers.items() if answer.error is None},
+            {name: str(answer.error) for name, answer in answers.items() if answer.error is not None},
+        )
 
     def uncached(self) -> Panel:
         """The same panel with LangChain's cache off, for repeated measurement."""

@@ -201,8 +201,7 @@ def _reading(model: JudgeModel, case: RAGCase, chunk: Mapping[int, str], listed:
     """One call about some of the passages; a part that stays unreadable is missing, not wrong."""
     question = Question(
         texts={index: case.contexts[index] for index in chunk},
-        has_reference=case.reference is not None,
-        asks_relevance=listed is None,
+        parts=_asked_parts(case, listed),
         claims=_texts(listed.claims) if listed else None,
         reference_claims=_texts(listed.reference_claims) if listed else None,
     )
@@ -214,6 +213,13 @@ def _reading(model: JudgeModel, case: RAGCase, chunk: Mapping[int, str], listed:
             raise
         return _Reading(reader.best, error.usage)
     return _Reading(reply.value, reply.usage)
+
+
+def _asked_parts(case: RAGCase, listed: Parts | None) -> frozenset[str]:
+    """What a call rules on: the first one on all there is, a later one on passages and on the claims listed."""
+    if listed is None:
+        return frozenset(PARTS) if case.reference else frozenset(PARTS) - {"reference_claims"}
+    return frozenset({"passages"} | {part for part in ("claims", "reference_claims") if getattr(listed, part)})
 
 
 def _texts(claims: Sequence[ClaimVerdict] | None) -> list[str]:
@@ -272,6 +278,8 @@ def _merged(readings: Sequence[Parts]) -> Parts:
 
 def _merged_claims(readings: Sequence[list[ClaimVerdict] | None]) -> list[ClaimVerdict] | None:
     """Claim by claim; `None` if any call's is: the support might stand in the passages it was about."""
+    if not readings[0]:
+        return readings[0]  # nothing was listed, so later calls had nothing to rule on
     known = [reading for reading in readings if reading is not None]
     if len(known) < len(readings):
         return None
@@ -307,6 +315,6 @@ def _notes(case: RAGCase, parts: Parts) -> list[str]:
         "no_reference_claims": case.reference is not None and parts.reference_claims == [],
         "quote_not_found": any(verdict.quote_found is False for verdict in verdicts),
         "blank_passages": len(case.shown) < len(case.contexts),
-        **{f"unreadable_{part}": getattr(parts, part) is None for part in PARTS},
+        **{f"unreadable_{part}": getattr(parts, part) is None for part in PARTS if part in _asked_parts(case, None)},
     }
     return [code for code, holds in codes.items() if holds]

@@ -91,8 +91,8 @@ class Question:
 
     texts: Mapping[int, str]
     """The passages that were shown, by index, whole."""
-    has_reference: bool
-    asks_relevance: bool = True
+    parts: frozenset[str] = frozenset(PARTS)
+    """The parts that count; others are not read, and no fault when they are missing."""
     claims: Sequence[str] | None = None
     """Claims an earlier call listed; `None` when this call lists them."""
     reference_claims: Sequence[str] | None = None
@@ -100,7 +100,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Parts:
-    """What could be read of the replies to one call; `None` for a part that could not."""
+    """What could be read of the replies to one call; `None` for a part that could not, or was not asked for."""
 
     claims: list[ClaimVerdict] | None = None
     passages: list[PassageVerdict] | None = None
@@ -148,6 +148,8 @@ def read_parts(reply: RAGReply, question: Question) -> Parts:
 
     def part(name: str, read: Any) -> Any:
         given: object = getattr(reply, name)
+        if name not in question.parts:
+            return None
         try:
             if isinstance(given, Unreadable):
                 raise ReplyFault(given.why)
@@ -158,12 +160,8 @@ def read_parts(reply: RAGReply, question: Question) -> Parts:
 
     claims = part("claims", lambda given: _claims(given, question, question.claims))
     passages = part("passages", lambda given: _passages(given, question))
-    reference_claims = (
-        part("reference_claims", lambda given: _claims(given, question, question.reference_claims))
-        if question.has_reference
-        else []
-    )
-    relevance = part("answer_relevance", lambda given: given) if question.asks_relevance else None
+    reference_claims = part("reference_claims", lambda given: _claims(given, question, question.reference_claims))
+    relevance = part("answer_relevance", lambda given: given)
     for name, verdicts in (("claims", claims), ("reference_claims", reference_claims)):
         unfounded = [verdict for verdict in verdicts or [] if verdict.quote_found is False]
         if unfounded:
