@@ -215,7 +215,7 @@ def test_f16_blank_passages_keep_their_index():
 @pytest.mark.parametrize("contexts", [[1], [None], ["ok", 3.5], [["nested"]], 7, [b"x"]])
 def test_f16_wrong_types_name_index_and_type(contexts: Any):
     model = ScriptedJudgeModel([reply()])
-    with pytest.raises(InputError, match="int|NoneType|float|list|bytes"):
+    with pytest.raises(InputError, match=r"int|NoneType|float|list|bytes"):
         RAGJudge(model).invoke({**CASE, "contexts": contexts})
     assert model.calls == []
 
