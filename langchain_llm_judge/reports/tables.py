@@ -80,7 +80,10 @@ def grade_view(grade: AgentGrade) -> RenderableType:
 
 def injection_view(findings: Iterable[InjectionFinding]) -> RenderableType:
     """What the scan found in texts the judge reads."""
-    found: list[Row] = [[(one.severity, STYLES[one.severity]), (one.rule, "bold"), one.excerpt] for one in findings]
+    found: list[Row] = [
+        [(one.severity, STYLES[one.severity]), (one.rule, "bold"), (one.where or "", "dim"), one.excerpt]
+        for one in findings
+    ]
     return Group(heading("Planted instructions", "found in judged text; they change no score"), rows(found))
 
 
