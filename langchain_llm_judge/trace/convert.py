@@ -170,7 +170,7 @@ def _from_items(items: list[Any], options: TraceOptions) -> AgentTrace:
 
         return trace_from_events(items, options)
     if all(_may_be_update(item) for item in items):
-        from langchain_llm_judge.trace.events import trace_from_updates
+        from langchain_llm_judge.trace.updates import trace_from_updates
 
         return trace_from_updates(items, options)
     raise _not_convertible(items)

@@ -76,6 +76,8 @@ class Assembled:
     warnings: list[str]
     last_text: tuple[int, Message] | None
     """The model's last text as a step, and its place among the steps, where it was taken for the answer."""
+    structured_tools: frozenset[str] = frozenset()
+    """Names of the pseudo tools that were called to give a structured answer."""
 
     def with_answer(self, answer: str | None) -> Assembled:
         """The same with another answer; the model's own last text becomes a step again, unless it says the same."""
@@ -244,7 +246,8 @@ class _Assembler:
         if waiting is None:
             self._warnings.append(f"the result {call_id!r} of {message.name!r} joins no waiting call of its turn")
             return inf, result
-        self._attempts.note(waiting.call, result)
+        if self._attempts.note(waiting.call, result):
+            self._structured_tools |= {waiting.call.name}
         return waiting.order, result
 
     # The end
@@ -272,7 +275,16 @@ class _Assembler:
             last_text = (_place(self._steps, self._answer, self._dropped), self._answer)
             self._dropped.add(id(self._answer))
         steps = [step for step in self._steps if id(step) not in self._dropped] if self._dropped else self._steps
-        return Assembled(steps, answer, ending, self._contexts, self._tokens.usage(), self._warnings, last_text)
+        return Assembled(
+            steps,
+            answer,
+            ending,
+            self._contexts,
+            self._tokens.usage(),
+            self._warnings,
+            last_text,
+            self._structured_tools,
+        )
 
     def _ending(self, structured: str | None, ended: bool) -> tuple[str | None, Ending]:
         if structured is not None:

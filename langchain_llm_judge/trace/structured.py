@@ -30,10 +30,12 @@ class Attempts:
         self._names = names
         self._open: list[tuple[ToolCall, ToolResult]] = []
 
-    def note(self, call: ToolCall, result: ToolResult) -> None:
-        """Take notice of a call and its result, if it is a pseudo call."""
-        if call.name in self._names or result.content.startswith((_ACCEPTED, *_REFUSED)):
+    def note(self, call: ToolCall, result: ToolResult) -> bool:
+        """Take notice of a call and its result, if it is a pseudo call; says whether it is."""
+        is_pseudo = call.name in self._names or result.content.startswith((_ACCEPTED, *_REFUSED))
+        if is_pseudo:
             self._open.append((call, result))
+        return is_pseudo
 
     def accepted(self, *, asked_again: bool) -> list[tuple[ToolCall, ToolResult]]:
         """The pseudo calls that gave an answer; the others are marked as errors. Nothing is open afterwards.

@@ -1,0 +1,80 @@
+"""Calls, and the tool runs that answered them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+from langchain_llm_judge.trace.log import Run
+from langchain_llm_judge.trace.nodes import is_command, messages_in
+from langchain_llm_judge.trace.tree import CUT_OFF, error_text
+from langchain_llm_judge.trace.values import plain, text_of
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """A call that the run asked for."""
+
+    name: str
+    args: Any
+    id: str | None
+    run: Run | None = None
+    """The tool run that answered it, the last one where it was tried again; `None` when none did."""
+
+    def is_asked_by(self, run: Run) -> bool:
+        """Whether a tool run has its name and arguments."""
+        return self.name == run.name and plain(self.args) == plain(run.inputs)
+
+    def as_message(self) -> AIMessage:
+        """A call that code made, in the form in which a model would have asked for it."""
+        asked = {"type": "tool_call", "name": self.name, "args": self.args, "id": self.id}
+        # Not validated: a tool may be called with a text, which no model's call could be.
+        return AIMessage.model_construct(content="", tool_calls=[asked])
+
+    def result(self) -> ToolMessage | None:
+        """What its tool run tells of the result; `None` when that was cut off or did not end."""
+        run = self.run
+        if run is None or not run.ended or run.error_type in CUT_OFF:
+            return None
+        if run.error is not None:
+            return self._message(error_text(run.error), status="error")
+        output = run.outputs
+        if is_command(output):
+            output = next((message for message in messages_in(output) if isinstance(message, ToolMessage)), output)
+        return output if isinstance(output, ToolMessage) else self._message(text_of(output))
+
+    def _message(self, content: str, **about: Any) -> ToolMessage:
+        return ToolMessage(content, tool_call_id=self.id or "", name=self.name, **about)
+
+
+class CallBook:
+    """The calls of a run in the order in which they were found."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self._by_id: dict[str, list[Call]] = {}
+
+    def add(self, name: str, args: Any, call_id: str | None) -> Call:
+        """Note a call."""
+        call = Call(name, args, call_id)
+        self.calls.append(call)
+        self._by_id.setdefault(call_id or "", []).append(call)
+        return call
+
+    def answered_by(self, run: Run) -> Call | None:
+        """The call that a tool run answers; a run without an id is known by name and arguments."""
+        if run.tool_call_id is None:
+            return next((call for call in self.calls if call.run is None and call.is_asked_by(run)), None)
+        calls = self._by_id.get(run.tool_call_id, [])
+        free = [call for call in calls if call.run is None] or calls[-1:]
+        return next((call for call in free if call.is_asked_by(run)), free[0] if free else None)
+
+
+def asks_for(message: BaseMessage, run: Run) -> bool:
+    """Whether a message of the model asks for what a tool run did."""
+    calls = [Call(call["name"], call["args"], call["id"]) for call in getattr(message, "tool_calls", ())]
+    if run.tool_call_id is not None:
+        return any(call.id == run.tool_call_id for call in calls)
+    return any(call.is_asked_by(run) for call in calls)

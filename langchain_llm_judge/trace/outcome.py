@@ -1,0 +1,156 @@
+"""What a run was asked, what it answered, and how it ended, read off its root runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from langchain_llm_judge.trace.blocks import content_text
+from langchain_llm_judge.trace.dialogue import as_messages, is_message, span
+from langchain_llm_judge.trace.endings import Ending
+from langchain_llm_judge.trace.log import Run
+from langchain_llm_judge.trace.nodes import messages_in, state_of
+from langchain_llm_judge.trace.options import TraceOptions
+from langchain_llm_judge.trace.reading import Reading
+from langchain_llm_judge.trace.tree import CUT_OFF, INTERRUPTS, error_text, graphs_in
+from langchain_llm_judge.trace.values import text_of
+
+_INPUTS = ("input", "question", "query", "task")
+_OUTPUTS = ("output", "answer", "result", "response")
+_SHOWN = 500
+
+
+# Question and answer
+
+
+def task_of(root: Run, reading: Reading, options: TraceOptions) -> str:
+    """What a run was asked; the JSON of its input where nothing in it is a question."""
+    state = state_of(root.inputs) or {}
+    if options.task_key is not None and options.task_key in state:
+        return _text(state[options.task_key])
+    told = [span(reading.given, "last").task, _asked_in(root.inputs, options)]
+    if not (root.is_graph or root.is_node):
+        told.reverse()
+    return next((task for task in told if task is not None), text_of(root.inputs))
+
+
+def answer_of(root: Run, options: TraceOptions) -> str | None:
+    """What a run answered apart from its messages; `None` where only these tell."""
+    output = root.outputs
+    if isinstance(output, Mapping):
+        return _answer_in(output, options, told_by_messages=root.is_graph and bool(messages_in(output)))
+    if output is None or messages_in(output):
+        return None
+    return text_of(output)
+
+
+def structured_response(root: Run) -> Any:
+    """The structured answer in the state a run ended with; `None` when it has none."""
+    return (state_of(root.outputs) or {}).get("structured_response")
+
+
+def _asked_in(given: Any, options: TraceOptions) -> str | None:
+    if isinstance(given, str):
+        return given
+    state = state_of(given) or {}
+    known = [state[name] for name in _INPUTS if state.get(name) not in (None, "")]
+    if known and not state.get("messages"):
+        return _text(known[0])
+    messages = messages_in(given)
+    if messages:
+        return span(as_messages(messages), "last").task
+    texts = [value for value in state.values() if isinstance(value, str)]
+    return texts[0] if len(texts) == 1 else None
+
+
+def _answer_in(state: Mapping[str, Any], options: TraceOptions, *, told_by_messages: bool) -> str | None:
+    if options.answer_key is not None and state.get(options.answer_key) is not None:
+        return _text(state[options.answer_key])
+    if told_by_messages or options.answer_key is not None:
+        return None
+    return next((_text(state[name]) for name in _OUTPUTS if state.get(name) is not None), None)
+
+
+def _text(value: Any) -> str:
+    """A value as text; of messages the last one's."""
+    if is_message(value):
+        return content_text(as_messages([value])[-1].content)
+    if isinstance(value, list) and value and all(is_message(item) for item in value):
+        return content_text(as_messages(value)[-1].content)
+    return text_of(value)
+
+
+# Ending
+
+
+def stop_of(root: Run) -> Ending | None:
+    """What kept a run from its end, as its events tell; `None` when it came to its end by itself."""
+    kind = root.error_type
+    if kind is None:
+        return _stop_without_error(root)
+    reason = error_text(root.error or "")[:_SHOWN]
+    if kind in INTERRUPTS:
+        return Ending("paused", reason)
+    if kind == "GeneratorExit":
+        return Ending("abandoned", _CLOSED)
+    if kind in ("CancelledError", "KeyboardInterrupt"):
+        return Ending("cancelled", reason)
+    if kind == "GraphRecursionError" or (kind == "TimeoutError" and not _was_raised_inside(root, kind)):
+        return Ending("step_limit", reason)
+    return Ending("failed", reason)
+
+
+_CLOSED = "its stream was closed before its end"
+
+
+def _stop_without_error(root: Run) -> Ending | None:
+    waiting = _waits_for(root)
+    if waiting is not None:
+        return Ending("paused", waiting)
+    if not root.ended:
+        return _unseen_stop(root)
+    if not root.is_graph and any(not child.ended for child in root.children):
+        # A chain whose stream is closed ends before the step that was still giving.
+        return Ending("abandoned", _CLOSED)
+    return None
+
+
+def _unseen_stop(root: Run) -> Ending:
+    """Stored events stop where a run raises, so the last failure below is the likely one."""
+    failed = [run for run in root.outer() if run.error is not None and run.error_type not in CUT_OFF]
+    if failed:
+        return Ending("failed", error_text(failed[-1].error or "")[:_SHOWN])
+    return Ending("unknown", "what was recorded stops before the run's end")
+
+
+def _was_raised_inside(root: Run, kind: str) -> bool:
+    return any(run.error_type == kind for run in root.walk() if run is not root)
+
+
+def _waits_for(root: Run) -> str | None:
+    """What an interrupted run waits for, in words; `None` when it does not wait."""
+    graphs = list(_outermost_graphs(root))
+    if not graphs:
+        return "stopped at a breakpoint" if root.interrupted else None
+    return _graph_waits_for(graphs[-1])
+
+
+def _outermost_graphs(root: Run) -> Iterator[Run]:
+    inner: set[int] = set()
+    for graph in graphs_in(root):
+        if id(graph) not in inner:
+            inner |= {id(run) for run in graph.walk()}
+            yield graph
+
+
+def _graph_waits_for(graph: Run) -> str | None:
+    interrupts = getattr(graph.outputs, "interrupts", None) or (state_of(graph.outputs) or {}).get("__interrupt__")
+    if interrupts:
+        values = interrupts if isinstance(interrupts, list | tuple) else [interrupts]
+        return "; ".join(text_of(getattr(value, "value", value)) for value in values)[:_SHOWN]
+    if graph.interrupted:
+        return "stopped at a breakpoint"
+    last_execution = {run.execution or run.id: run for run in graph.children}
+    if any(run.error_type in INTERRUPTS for run in last_execution.values()):
+        return "stopped at an interrupt"
+    return None

@@ -1,0 +1,203 @@
+"""The record of a run as a trace: task, tools, steps, answer, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from langchain_core.messages import ToolMessage
+
+from langchain_llm_judge.results import Usage
+from langchain_llm_judge.trace.calls import Call
+from langchain_llm_judge.trace.endings import Ending, limit_reason
+from langchain_llm_judge.trace.log import Run
+from langchain_llm_judge.trace.messages import Assembled, Entry, assemble, documents_in
+from langchain_llm_judge.trace.nodes import state_of
+from langchain_llm_judge.trace.options import TraceOptions
+from langchain_llm_judge.trace.outcome import answer_of, stop_of, structured_response, task_of
+from langchain_llm_judge.trace.reading import Item, Reading, read
+from langchain_llm_judge.trace.schema import AgentTrace, ToolCall, ToolSpec
+from langchain_llm_judge.trace.tools import direct_tools, tool_specs
+from langchain_llm_judge.trace.values import plain
+
+
+def read_run(roots: Sequence[Run], options: TraceOptions | None = None, *, is_whole: bool = True) -> AgentTrace:
+    """The trace of a run.
+
+    Args:
+        roots: Its root runs in order: several where it was interrupted and resumed. They are only read.
+        options: What the caller says about the run.
+        is_whole: `False` where the record may stop before the run did: its messages then tell how it ended.
+    """
+    options = options or TraceOptions()
+    reading = read(roots)
+    runs = [run for root in roots for run in root.walk()]
+    stop = stop_of(roots[-1])
+    answer = answer_of(roots[-1], options) if stop is None else None
+    pseudo = reading.structured_tools | _pseudo_tools(runs)
+    assembled = assemble(
+        [_entry(item) for item in reading.items],
+        structured_tools=pseudo,
+        direct_tools=direct_tools(options.tools),
+        answer=answer,
+        structured_response=structured_response(roots[-1]),
+        ended=stop is None and is_whole,
+        final=stop is None,
+    )
+    _attach_subtraces(assembled, reading)
+    tools, tools_known = _tools(runs, options, pseudo | assembled.structured_tools)
+    ended_by_itself = is_whole or answer is not None
+    ending = stop or (_natural_ending(assembled, answer) if ended_by_itself else assembled.ending)
+    return AgentTrace(
+        task=options.task if options.task is not None else task_of(roots[0], reading, options),
+        tools=tools,
+        tools_known=tools_known,
+        steps=assembled.steps,
+        final_answer=assembled.final_answer,
+        status=options.status or ending.status,
+        status_reason=ending.reason if options.status in (None, ending.status) else None,
+        contexts=_contexts(runs) or assembled.contexts,
+        usage=_usage(runs),
+        warnings=assembled.warnings,
+        metadata=_about(roots),
+    )
+
+
+def _entry(item: Item) -> Entry:
+    """An item with its times; what code wrote has none of its own."""
+    run = item.run
+    entry = Entry(item.message, agent=item.agent, node=item.node)
+    if run.kind in ("llm", "tool") and run.started is not None:
+        entry.started_at = datetime.fromtimestamp(run.started, UTC)
+        if run.finished is not None:
+            entry.duration_ms = max(0.0, (run.finished - run.started) * 1000)
+    if run.kind == "tool" and isinstance(item.message, ToolMessage) and item.message.status == "error":
+        entry.error_type = run.error_type or None
+    return entry
+
+
+def _natural_ending(assembled: Assembled, answer: str | None) -> Ending:
+    """The ending of a run that ended by itself: what its messages leave open is then settled."""
+    ending, limit = assembled.ending, limit_reason(answer)
+    if limit is not None:
+        return Ending("step_limit", limit)
+    if ending.status == "unknown" or (ending.status == "incomplete" and assembled.final_answer is not None):
+        return Ending("finished")
+    return ending
+
+
+def _about(roots: Sequence[Run]) -> dict[str, Any]:
+    first = roots[0]
+    about = {"run_id": str(first.id), "name": first.name, "thread_id": first.thread_id}
+    return {key: value for key, value in about.items() if value is not None}
+
+
+# Sub-traces
+
+
+def _attach_subtraces(assembled: Assembled, reading: Reading) -> None:
+    """Give every call the run of the agent inside its tool."""
+    with_agents = [call for call in reading.calls if call.run is not None and _holds_agent(call.run)]
+    for call in with_agents if with_agents else ():
+        step = _step_of(call, assembled)
+        if step is not None and call.run is not None:
+            step.subtrace = read_tool_run(call.run)
+
+
+def read_tool_run(run: Run) -> AgentTrace:
+    """The trace of the agent inside a tool."""
+    inside = [child for child in run.children if child.kind == "chain" and _holds_agent(child)]
+    if len(inside) == 1:
+        return read_run(inside)
+    whole = Run(run.id, "chain", name=run.name, inputs=run.inputs, outputs=run.outputs, error=run.error)
+    whole.ended, whole.children = run.ended, run.children
+    return read_run([whole])
+
+
+def _holds_agent(run: Run) -> bool:
+    """Whether a graph or tools ran inside; a lone model call is no agent."""
+    return any(inner.is_graph or inner.kind == "tool" for inner in run.walk() if inner is not run) or (
+        run.kind == "chain" and run.is_graph
+    )
+
+
+def _step_of(call: Call, assembled: Assembled) -> ToolCall | None:
+    free = [
+        step
+        for step in assembled.steps
+        if isinstance(step, ToolCall) and step.subtrace is None and (step.id, step.name) == (call.id, call.name)
+    ]
+    same = [step for step in free if step.args == plain(call.args)]
+    return next(iter(same or free), None)
+
+
+# Tools
+
+
+def _tools(runs: Sequence[Run], options: TraceOptions, pseudo: set[str]) -> tuple[list[ToolSpec], bool]:
+    """The tools that models were offered in this run, and whether these are known to be all."""
+    if options.tools is not None:
+        told = tool_specs(options.tools)
+        return told or [], told is not None
+    models = [run for run in runs if run.kind == "llm" and "lc_internal_call" not in run.metadata]
+    offered = tool_specs([tool for run in models for tool in run.offered or ()]) or []
+    specs = {spec.name: spec for spec in offered if spec.name not in pseudo}
+    known = bool(specs) or (bool(models) and all(run.offered is not None for run in models))
+    for run in runs:
+        if run.kind == "tool" and run.name and run.name not in specs and run.name not in _EXECUTORS_OWN:
+            known = known and bool(offered)
+            specs[run.name] = ToolSpec(name=run.name, description=run.description)
+    return list(specs.values()), known
+
+
+_EXECUTORS_OWN = frozenset({"_Exception", "invalid_tool"})
+"""Tools with which an executor answers what it cannot run."""
+
+
+def _pseudo_tools(runs: Sequence[Run]) -> set[str]:
+    """Names of tools that only stand for a structured answer."""
+    structured = [run for run in runs if run.is_structured]
+    return {spec.name for run in structured for spec in tool_specs(run.offered or ()) or ()}
+
+
+# What the whole run used
+
+
+def _contexts(runs: Sequence[Run]) -> list[str]:
+    """Texts of the documents that retrievers gave, or nodes wrote where no retriever ran."""
+    retrieved = [run.outputs for run in runs if run.kind == "retriever" and run.outputs]
+    if not retrieved:
+        retrieved = list(_documents_written(runs))
+    return [text for documents in retrieved for text in documents_in(documents)]
+
+
+def _documents_written(runs: Sequence[Run]) -> Iterator[list[Any]]:
+    seen: set[int] = set()
+    for run in runs:
+        if run.kind == "chain" and (run.is_node or not run.children):
+            values = run.outputs if isinstance(run.outputs, list) else (state_of(run.outputs) or {}).values()
+            for value in [run.outputs, *values]:
+                if isinstance(value, list) and value and documents_in(value):
+                    new = [document for document in value if id(document) not in seen]
+                    seen |= {id(document) for document in new}
+                    yield new
+
+
+def _usage(runs: Sequence[Run]) -> Usage | None:
+    """Tokens of all answered model calls, discarded ones among them; `None` when not one of them tells."""
+    answered = [run for run in runs if run.kind == "llm" and run.outputs is not None]
+    told = [_tokens(run) for run in answered]
+    if not any(told):
+        return None
+    unknown = Usage(calls=1, input_tokens=None, output_tokens=None, cost_usd=None)
+    return Usage.total(unknown if one is None else one for one in told)
+
+
+def _tokens(run: Run) -> Usage | None:
+    said = getattr(run.outputs, "usage_metadata", None) or run.usage or {}
+    first = said.get("input_tokens", said.get("prompt_tokens"))
+    second = said.get("output_tokens", said.get("completion_tokens"))
+    if not isinstance(first, int) or not isinstance(second, int):
+        return None
+    return Usage(calls=1, input_tokens=first, output_tokens=second, cost_usd=None)

@@ -1,0 +1,91 @@
+"""The shape of a record: graphs and their nodes, attempts and their repetitions, and the order of what ran at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from langchain_llm_judge.trace.log import Run
+from langchain_llm_judge.trace.nodes import is_command
+
+CUT_OFF = frozenset(
+    {"GraphInterrupt", "NodeInterrupt", "GraphBubbleUp", "ParentCommand", "GeneratorExit", "CancelledError"}
+)
+"""Exceptions that stop a run without its having failed."""
+
+INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
+
+
+def ordered(runs: Sequence[Run]) -> Sequence[Run]:
+    """Runs in the order of their start, the nodes of a graph among them in the order of its steps and tasks."""
+    nodes = [run for run in runs if run.is_node]
+    if len(nodes) < 2:
+        return runs
+    in_order = iter(sorted(nodes, key=_place))
+    return [next(in_order) if run.is_node else run for run in runs]
+
+
+def graphs_in(root: Run) -> Iterator[Run]:
+    """The graphs of a run, the outermost first, without those inside tools."""
+    return (run for run in root.outer() if run.is_graph)
+
+
+def first_nodes(graph: Run) -> list[Run]:
+    """The nodes that a graph ran first."""
+    nodes = [run for run in ordered(graph.children) if run.is_node]
+    if nodes[0].is_task:
+        return nodes[:1]  # all tasks of an entrypoint run in one step
+    return [node for node in nodes if _step(node) == _step(nodes[0])]
+
+
+def is_resumed(root: Run) -> bool:
+    """Whether a run goes on where another one stopped."""
+    graph = next(graphs_in(root), None)
+    if graph is None:
+        return False
+    return graph.inputs is None or (is_command(graph.inputs) and graph.inputs.resume is not None)
+
+
+def kept_attempts(run: Run) -> Iterator[Run]:
+    """The runs below, without attempts that were given up for another."""
+    children = ordered(run.children)
+    for index, child in enumerate(children):
+        later = children[index + 1 :]
+        is_retried = any(tag.startswith("retry:attempt:") for other in later for tag in other.tags)
+        has_fallback = bool(later) and run.name == "RunnableWithFallbacks"
+        if child.error is None or child.error_type in CUT_OFF or not (is_retried or has_fallback):
+            yield child
+
+
+def _place(node: Run) -> tuple[int, str]:
+    return _step(node), _path(node.metadata.get("langgraph_path") or ())
+
+
+def _step(node: Run) -> int:
+    step = node.metadata.get("langgraph_step")
+    return step if isinstance(step, int) else 0
+
+
+def _path(part: Any) -> str:
+    """A task's path as LangGraph sorts it when it applies what the tasks of a step wrote."""
+    if isinstance(part, list | tuple):
+        return f"~{', '.join(_path(item) for item in part)}"
+    return f"{part:010d}" if isinstance(part, int) else str(part)
+
+
+def resume_values(root: Run) -> Iterator[Any]:
+    """What a person answered to the interrupts that the run goes on from."""
+    for graph in graphs_in(root):
+        if is_command(graph.inputs):
+            resume = graph.inputs.resume
+            yield from resume.values() if isinstance(resume, dict) else [resume]
+
+
+def error_text(error: BaseException | str) -> str:
+    """An exception as its `repr`; from a run tree's text the part before the traceback."""
+    if isinstance(error, str):
+        return error.partition("Traceback (most recent call last)")[0].strip()
+    try:
+        return repr(error)
+    except Exception:
+        return type(error).__name__
