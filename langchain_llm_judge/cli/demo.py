@@ -15,22 +15,18 @@ if TYPE_CHECKING:
     from langchain_llm_judge.trace.schema import AgentTrace
 
 _NEXT: list[Row] = [
-    [
-        ("a grade too", "dim"),
-        "llm-judge demo --model anthropic/claude-haiku-4-5-20251001",
-        "with ANTHROPIC_API_KEY set",
-    ],
-    [
-        ("your own run", "dim"),
-        "llm-judge agent --trace-file run.json --checks-only",
-        "messages, a state or events as JSON",
-    ],
-    [("in your code", "dim"), "recorder = TraceRecorder()", 'graph.invoke(inputs, {"callbacks": [recorder]})'],
+    [("graded by a model", "dim"), "ANTHROPIC_API_KEY=... llm-judge demo --model anthropic/claude-haiku-4-5-20251001"],
+    [("a run of your own", "dim"), "llm-judge agent --trace-file run.json --checks-only"],
+    [("in your code", "dim"), 'recorder = TraceRecorder(); graph.invoke(inputs, {"callbacks": [recorder]})'],
 ]
 
 
 def demo(model: Model = None, provider: Provider = None, config: Config = None, as_json: AsJson = False) -> Outcome:
-    """Record and check a real LangGraph agent that makes three mistakes; with --model, grade it too."""
+    """Record and check a real agent run.
+
+    It is made by a LangGraph agent with real tools and a scripted model that makes three mistakes: no key, no network.
+    With --model the run is graded too.
+    """
     from langchain_llm_judge.judges.agent import AgentJudge
 
     judge = AgentJudge(model, provider, grade=bool(model or provider), config_path=config)
@@ -59,16 +55,11 @@ def _view(evaluation: AgentEvaluation) -> RenderableType:
         [("found", "green") if code in found else ("missed", "red"), (code, "bold"), what]
         for code, what in PLANTED.items()
     ]
-    return stacked(
-        [
-            heading("A refund agent on LangGraph", "its model is scripted, its graph, tools and mistakes are real"),
-            agent_view(evaluation),
-            Group(heading("Planted mistakes", "what a check can settle without a model"), rows(planted)),
-            Group(
-                heading(
-                    "Next", "" if evaluation.judge else "the answer claims a refund that failed: only a model can tell"
-                ),
-                rows(_NEXT),
-            ),
-        ]
-    )
+    sections = [
+        heading("A refund agent on LangGraph", "its model is scripted; its graph, tools and mistakes are real"),
+        agent_view(evaluation),
+        Group(heading("Planted mistakes", "each of a kind that is settled without a model"), rows(planted)),
+    ]
+    if evaluation.judge is None:
+        sections.append(Group(heading("Next", "that the answer is untrue takes a model to see"), rows(_NEXT)))
+    return stacked(sections)

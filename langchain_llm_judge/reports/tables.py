@@ -41,14 +41,15 @@ def agent_view(evaluation: AgentEvaluation) -> RenderableType:
 def trace_view(trace: AgentTrace) -> RenderableType:
     """The run: task, a row for every step, answer, and what the converter had to leave open."""
     answer = "(none)" if trace.final_answer is None else _content(trace.final_answer)
+    steps = list(_step_rows(trace))
     table: list[Row] = [
         ("", "", ("task", "dim"), _content(trace.task)),
         ("", "", ("tools", "dim"), _tools(trace)),
-        *_step_rows(trace),
+        *steps,
         ("", "", ("answer", "dim"), answer),
         *(("", "", ("note", "dim"), (warning, "yellow")) for warning in trace.warnings),
     ]
-    if not any(agent for _, agent, _, _ in table):
+    if len({agent for _, agent, _, _ in steps}) < 2:
         table = [(number, word, content) for number, _, word, content in table]
     return Group(heading("Trace", _status(trace)), rows(table))
 

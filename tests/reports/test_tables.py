@@ -64,12 +64,11 @@ def test_sub_runs_are_numbered_below_their_call():
     assert [line.split()[0] for line in lines[3:7]] == ["0", "0.0", "0.1", "1"]
 
 
-def test_agents_have_a_column_only_where_there_are_some():
-    step = {"type": "message", "content": "hello"}
-    assert "supervisor/researcher  message  hello" in printed(
-        trace_view(trace(steps=[{**step, "agent": "supervisor/researcher"}]))
-    )
-    assert "  0  message  hello" in printed(trace_view(trace(steps=[step])))
+def test_agents_have_a_column_where_there_are_several():
+    one = {"type": "message", "content": "hello", "agent": "supervisor"}
+    two = {"type": "message", "content": "hello", "agent": "supervisor/researcher"}
+    assert "1  supervisor/researcher  message  hello" in printed(trace_view(trace(steps=[one, two])))
+    assert "1  message  hello" in printed(trace_view(trace(steps=[one, one])))
 
 
 def test_what_is_unknown_is_not_shown_as_none():
