@@ -54,7 +54,7 @@ def bad_arguments(level: Level, _: Rules) -> Iterator[Finding]:
 
 
 def no_schema(level: Level, _: Rules) -> str | None:
-    if not level.exchanges or any(exchange.call.name in level.schemas for exchange in level.exchanges):
+    if level.schemas or not level.exchanges:
         return None
     if not level.trace.tools_known:
         return "the source does not tell which tools were offered"
@@ -64,10 +64,10 @@ def no_schema(level: Level, _: Rules) -> str | None:
 def left_open(level: Level) -> list[str]:
     """What the schemas of the called tools left open, in words."""
     called = dict.fromkeys(exchange.call.name for exchange in level.exchanges)
-    known = {name: level.schemas[name] for name in called if name in level.schemas}
+    known = level.schemas
     notes = [f"schema of {shown(name, 60)}: {note}" for name in known for part in known[name] for note in part.notes]
-    bare = [name for name in called if name not in known] if known else []
-    return notes + ([f"no schema is known of {listed(bare)}"] if bare else [])
+    bare = [name for name in called if name not in known]
+    return notes + ([f"no schema is known of {listed(bare)}"] if known and bare else [])
 
 
 def argument_defects(call: ToolCall, schemas: Iterable[ArgumentSchema]) -> list[Defect]:

@@ -56,7 +56,7 @@ _ERROR_TEXT = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _EXCEPTION_TEXT = re.compile(r"\s*(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Timeout)\s*(?:[:(]|$)")
-_TRACEBACK = re.compile(r"^\s*Traceback \(most recent call last\)", re.MULTILINE)
+_TRACEBACK = re.compile(r"^[ \t]*Traceback \(most recent call last\)", re.MULTILINE)
 _ERROR_KEYS = re.compile(r'"(?:error|errors|exception|isError|is_error|status|success|ok)"')
 
 

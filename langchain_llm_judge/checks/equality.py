@@ -22,7 +22,10 @@ def value_key(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(_without_whole_floats(value), sort_keys=True, allow_nan=False)
+    return _ENCODER.encode(_without_whole_floats(value))
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, allow_nan=False)
 
 
 def _without_whole_floats(value: Any) -> Any:

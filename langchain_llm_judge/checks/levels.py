@@ -13,14 +13,14 @@ empty), so the id alone does not settle it:
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from langchain_llm_judge.checks.base import Code, Finding, Severity
 from langchain_llm_judge.checks.schemas import ArgumentSchema, argument_schema
-from langchain_llm_judge.trace.schema import AgentTrace, ToolCall, ToolResult
+from langchain_llm_judge.trace.schema import AgentTrace, ToolCall, ToolResult, ToolSpec
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Level:
     orphans: list[tuple[int, ToolResult]]
     """The results that belong to no call."""
     schemas: dict[str, tuple[ArgumentSchema, ...]]
-    """The schemas of the offered tools by name, without the unknown ones."""
+    """The schemas of the called tools by name, without the unknown ones."""
 
     @property
     def blind(self) -> str | None:
@@ -101,13 +101,14 @@ def level_of(trace: AgentTrace, path: tuple[str, ...] = ()) -> Level:
             pairing.result(index, step)
         elif step.type == "message":
             pairing.batch += 1
-    return Level(path, trace, pairing.exchanges, pairing.results, pairing.orphans, _schemas(trace))
+    schemas = _schemas(trace.tools, {exchange.call.name for exchange in pairing.exchanges})
+    return Level(path, trace, pairing.exchanges, pairing.results, pairing.orphans, schemas)
 
 
-def _schemas(trace: AgentTrace) -> dict[str, tuple[ArgumentSchema, ...]]:
+def _schemas(tools: list[ToolSpec], called: set[str]) -> dict[str, tuple[ArgumentSchema, ...]]:
     schemas: dict[str, tuple[ArgumentSchema, ...]] = {}
-    for tool in trace.tools:
-        if tool.parameters is not None:
+    for tool in tools:
+        if tool.name in called and tool.parameters is not None:
             schemas[tool.name] = (*schemas.get(tool.name, ()), argument_schema(tool.parameters))
     return schemas
 
@@ -153,21 +154,38 @@ class _Waiting:
     """Calls that wait for a result, by key: batches of them, the latest batch last."""
 
     def __init__(self) -> None:
-        self._batches: dict[str, list[tuple[int, deque[Exchange]]]] = {}
+        self._batches: dict[str, list[_Batch]] = {}
 
-    def add(self, key: str, batch: int, exchange: Exchange) -> None:
+    def add(self, key: str, number: int, exchange: Exchange) -> None:
         batches = self._batches.setdefault(key, [])
-        if not batches or batches[-1][0] != batch:
-            batches.append((batch, deque()))
-        batches[-1][1].append(exchange)
+        if batches and batches[-1].number == number:
+            batches[-1].exchanges.append(exchange)
+            return
+        # Answered by another key meanwhile; dropped here so that a long run keeps no more than it has open.
+        while batches and batches[-1].first_open() is None:
+            batches.pop()
+        batches.append(_Batch(number, [exchange]))
 
     def take(self, key: str) -> Exchange | None:
         batches = self._batches.get(key, [])
         while batches:
-            waiting = batches[-1][1]
-            while waiting:
-                exchange = waiting.popleft()
-                if exchange.result is None:
-                    return exchange
+            exchange = batches[-1].first_open()
+            if exchange is not None:
+                return exchange
             batches.pop()
+        return None
+
+
+@dataclass(slots=True)
+class _Batch:
+    number: int
+    exchanges: list[Exchange]
+    answered: int = 0
+    """So many of the first are answered already."""
+
+    def first_open(self) -> Exchange | None:
+        for exchange in islice(self.exchanges, self.answered, None):
+            if exchange.result is None:
+                return exchange
+            self.answered += 1
         return None

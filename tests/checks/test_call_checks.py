@@ -180,7 +180,17 @@ class TestFailedResult:
         assert not reads_like_an_error(content)
 
     @pytest.mark.parametrize(
-        "content", ["Error" * 200_000, " " * 1_000_000, "(" * 1_000_000, "a." * 500_000, '{"error":' * 100_000]
+        "content",
+        [
+            "Error" * 200_000,
+            " " * 1_000_000,
+            "(" * 1_000_000,
+            "a." * 500_000,
+            '{"error":' * 100_000,
+            "\n" * 500_000 + "x Traceback",
+            "an error " * 100_000,
+        ],
+        ids=lambda content: repr(content[:10]),
     )
     def test_reading_takes_no_time_on_hostile_texts(self, content):
         start = time.perf_counter()
