@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from openai_server import OpenAIServer
 
+pytest_plugins = ["pytester"]
+
 KEPT = {"JUDGE_CASES", "JUDGE_TEST_PG"}
 """Variables that speak to the tests, not to the package."""
 

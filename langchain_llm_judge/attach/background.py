@@ -13,7 +13,9 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
+
+from langchain_llm_judge.errors import ConfigError, shown
 
 logger = logging.getLogger(__name__)
 
@@ -35,9 +37,14 @@ class Background:
         max_pending: Jobs that may wait or run at once.
         threads: Jobs done at the same time.
         when_full: What happens beyond `max_pending`.
+
+    Raises:
+        ConfigError: `when_full` is neither of the two.
     """
 
     def __init__(self, *, max_pending: int, threads: int, when_full: WhenFull = "drop") -> None:
+        if when_full not in get_args(WhenFull):
+            raise ConfigError(f"when_full={shown(when_full)} is neither 'drop' nor 'wait'")
         self.dropped = 0
         self._max_pending = max_pending
         self._max_threads = threads
@@ -46,8 +53,7 @@ class Background:
         self._running = 0
         self._threads = 0
         self._changed = threading.Condition()
-        finish = weakref.WeakMethod(self.flush)
-        atexit.register(_flush_if_alive, finish)
+        atexit.register(_flush_if_alive, weakref.ref(self))
 
     @property
     def pending(self) -> int:
@@ -108,7 +114,7 @@ class Background:
             return self._jobs.popleft()
 
 
-def _flush_if_alive(flush: weakref.WeakMethod[Callable[[float | None], bool]]) -> None:
-    method = flush()
-    if method is not None and not method(_AT_EXIT_S):
+def _flush_if_alive(background: weakref.ref[Background]) -> None:
+    alive = background()
+    if alive is not None and not alive.flush(_AT_EXIT_S):
         logger.warning("the interpreter ends while evaluations are still running; their verdicts are lost")

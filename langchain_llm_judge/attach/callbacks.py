@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -22,7 +23,7 @@ from langchain_llm_judge.errors import ConfigError, LLMJudgeError, TraceError, s
 from langchain_llm_judge.trace.capture import RunCapture
 from langchain_llm_judge.trace.log import Run
 from langchain_llm_judge.trace.options import TraceOptions
-from langchain_llm_judge.trace.runs import read_run
+from langchain_llm_judge.trace.recorded import read_run
 from langchain_llm_judge.trace.schema import AgentTrace, TraceStatus
 
 logger = logging.getLogger(__name__)
@@ -117,7 +118,7 @@ class JudgeCallbackHandler(RunCapture):
         self._keep = None if keep is None else int(_checked("keep", keep, low=0))
         self._on_result = on_result
         self._langsmith_feedback = langsmith_feedback
-        self._results: OrderedDict[UUID, JudgedRun] = OrderedDict()
+        self._results: OrderedDict[tuple[UUID, str | None], JudgedRun] = OrderedDict()
         self._results_lock = threading.Lock()
         self._background = (
             Background(
@@ -187,15 +188,13 @@ class JudgeCallbackHandler(RunCapture):
         return self._judged(roots, self._panelists, roots[0].name)
 
     def _judged(self, roots: Sequence[Run], panelists: Panelists | None, name: str | None) -> JudgedRun:
-        known = {"run_id": _as_uuid(roots[0].id), "thread_id": roots[0].thread_id, "name": name}
+        record = partial(JudgedRun, _as_uuid(roots[0].id), roots[0].thread_id, name)
         try:
             trace = read_run(roots, self._options)
         except Exception as error:
-            return JudgedRun(**known, trace=None, errors={"trace": _no_trace(error)})
+            return record(None, errors={"trace": _no_trace(error)})
         verdicts = panelists.judge(trace) if panelists else Verdicts()
-        return JudgedRun(
-            **known, trace=trace, evaluations=verdicts.evaluations, errors=verdicts.errors, status=trace.status
-        )
+        return record(trace, verdicts.evaluations, verdicts.errors, trace.status)
 
     def _judged_components(self, roots: Sequence[Run]) -> list[JudgedRun]:
         judged = []
@@ -208,8 +207,9 @@ class JudgeCallbackHandler(RunCapture):
 
     def _deliver(self, judged: JudgedRun) -> None:
         with self._results_lock:
-            self._results.pop(judged.run_id, None)
-            self._results[judged.run_id] = judged
+            key = judged.run_id, judged.name
+            self._results.pop(key, None)  # a resumed run takes the place of its first half
+            self._results[key] = judged
             while self._keep is not None and len(self._results) > self._keep:
                 self._results.popitem(last=False)
         if self._langsmith_feedback:

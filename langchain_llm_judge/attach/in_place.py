@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -37,25 +38,21 @@ class Judged:
 class InPlace(Runnable[Any, Judged]):
     """Runs a Runnable, records the run, and judges it; see `judge_in_place`."""
 
-    def __init__(self, runnable: Runnable[Any, Any], judges: Judges, *, rag: Any = None, **keys: str | None) -> None:
+    def __init__(self, runnable: Runnable[Any, Any], judges: Judges, *, rag: Any = None, **keys: Any) -> None:
         self.runnable = runnable
         self.name = f"judged_{runnable.get_name()}"
         self._panelists = Panelists(judges, rag)
-        self._keys = keys
-        self._recorder()
-
-    def _recorder(self) -> TraceRecorder:
-        return TraceRecorder(**self._keys)
+        self._new_recorder = partial(TraceRecorder, **keys)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Judged:
         """Run and judge."""
-        recorder = self._recorder()
+        recorder = self._new_recorder()
         output = self.runnable.invoke(input, _recorded(config, recorder), **kwargs)
         return _judged(output, recorder.trace, self._panelists.judge(recorder.trace))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Judged:
         """Run and judge without blocking the event loop."""
-        recorder = self._recorder()
+        recorder = self._new_recorder()
         output = await self.runnable.ainvoke(input, _recorded(config, recorder), **kwargs)
         return _judged(output, recorder.trace, await self._panelists.ajudge(recorder.trace))
 
@@ -63,7 +60,7 @@ class InPlace(Runnable[Any, Judged]):
 class WithVerdicts(Runnable[Any, dict[str, Any]]):
     """A chain whose output carries its verdicts; see `with_verdicts`."""
 
-    def __init__(self, chain: Runnable[Any, Any], judges: Judges, *, rag: Any = None, **keys: str | None) -> None:
+    def __init__(self, chain: Runnable[Any, Any], judges: Judges, *, rag: Any = None, **keys: Any) -> None:
         self._in_place = InPlace(chain, judges, rag=rag, **keys)
         self.name = self._in_place.name
 
@@ -81,7 +78,7 @@ class WithVerdicts(Runnable[Any, dict[str, Any]]):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any | None
     ) -> Iterator[dict[str, Any]]:
         """The chain's own chunks as they come, then the verdicts."""
-        recorder = self._in_place._recorder()
+        recorder = self._in_place._new_recorder()
         for chunk in self._in_place.runnable.stream(input, _recorded(config, recorder), **kwargs):
             yield AddableDict(_as_dict(chunk))
         verdicts = self._in_place._panelists.judge(recorder.trace)
@@ -91,7 +88,7 @@ class WithVerdicts(Runnable[Any, dict[str, Any]]):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any | None
     ) -> AsyncIterator[dict[str, Any]]:
         """The chain's own chunks as they come, then the verdicts, without blocking the event loop."""
-        recorder = self._in_place._recorder()
+        recorder = self._in_place._new_recorder()
         async for chunk in self._in_place.runnable.astream(input, _recorded(config, recorder), **kwargs):
             yield AddableDict(_as_dict(chunk))
         verdicts = await self._in_place._panelists.ajudge(recorder.trace)

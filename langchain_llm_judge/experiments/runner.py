@@ -270,7 +270,7 @@ def _check(rows: Iterable[Row], judges: Sequence[NamedJudge]) -> None:
             if not isinstance(judge.runnable, Judge):
                 continue
             try:
-                judge.runnable.check(row.inputs)
+                judge.runnable.check_input(row.inputs)
             except (InputError, TraceError) as error:
                 raise DatasetError(
                     f"{row.place}: {error}",

@@ -178,7 +178,7 @@ class Judge(Runnable[Any, R]):
     def _judge(self, case: Any) -> Flow[R]:
         """The algorithm: checks the input, yields effects, returns the verdict."""
 
-    def check(self, case: Any) -> None:
+    def check_input(self, case: Any) -> None:
         """Raise what `invoke` would raise for this input before its first call; nothing is asked.
 
         Raises:

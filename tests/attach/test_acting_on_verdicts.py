@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 import pytest
-from agents import ASK, Scripted, call, weather_agent, weather_man
-from langchain_core.messages import AIMessage
+from agents import ASK, weather_agent, weather_man
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
@@ -249,7 +248,9 @@ async def test_middleware_judges_when_asked(when: str, judged: int):
 
 
 def test_middleware_can_end_a_run_after_bad_tool_results():
-    judge = AgentJudge(ScriptedJudgeModel([{"criteria": [{"name": "x", "level": 1, "reason": "bad"}]}]), criteria=["x: ?"])
+    judge = AgentJudge(
+        ScriptedJudgeModel([{"criteria": [{"name": "x", "level": 1, "reason": "bad"}]}]), criteria=["x: ?"]
+    )
     state = agent_with(judge, when="tool", on_fail="end").invoke(ASK)
     assert state["messages"][-1].type == "tool"
 
@@ -266,7 +267,7 @@ def test_judges_are_evaluators_in_the_habit_of_langsmith():
     assert score[0]["score"] == 1.0
     state = weather_agent().invoke(ASK)
     checks = CHECKS(inputs=ASK, outputs=state)
-    assert {"score", "key", "comment", "metadata"} <= set((checks if isinstance(checks, dict) else checks[0]))
+    assert {"score", "key", "comment", "metadata"} <= set(checks if isinstance(checks, dict) else checks[0])
 
 
 def test_feedback_of_a_text_judges_dict():

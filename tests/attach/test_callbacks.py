@@ -13,9 +13,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from agents import ASK, Scripted, call, get_weather, weather_agent, weather_man
+from agents import ASK, Scripted, call, weather_agent
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
@@ -26,7 +26,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
 
 from langchain_llm_judge.attach.callbacks import JudgeCallbackHandler, JudgedRun
-from langchain_llm_judge.errors import ConfigError, LLMJudgeError, ModelCallError
+from langchain_llm_judge.errors import ConfigError, LLMJudgeError
 from langchain_llm_judge.judges.agent import AgentJudge
 from langchain_llm_judge.judges.base import Judge
 from langchain_llm_judge.judges.grading import GradingJudge
@@ -334,9 +334,7 @@ def test_f14_a_slow_judge_does_not_hold_up_the_run():
 def test_f14_sampling(rate: float, calls: int):
     judge, model = grader()
     chain = RunnableLambda(str.upper)
-    handler = judged(
-        lambda it: [chain.invoke("x", {"callbacks": [it]}) for _ in range(40)], judge, sample_rate=rate
-    )
+    handler = judged(lambda it: [chain.invoke("x", {"callbacks": [it]}) for _ in range(40)], judge, sample_rate=rate)
     assert len(handler.results) == len(model.calls) == calls
 
 
@@ -346,7 +344,7 @@ def test_sampling_takes_about_its_share_and_all_of_a_thread():
     def run(handler: Any) -> None:
         for number in range(300):
             for _ in range(2):
-                chain.invoke("x", {"callbacks": [handler], "configurable": {"thread_id": str(number)}})
+                chain.invoke("x", {"callbacks": [handler], "metadata": {"thread_id": str(number)}})
 
     threads = [run.thread_id for run in judged(run, sample_rate=0.3).results]
     assert 60 < len(set(threads)) < 120
@@ -397,9 +395,7 @@ def test_on_result_gets_every_run_and_may_fail(caplog: pytest.LogCaptureFixture)
 
 def test_keep_holds_the_latest_results():
     chain = RunnableLambda(str.upper)
-    handler = judged(
-        lambda it: [chain.invoke(str(n), {"callbacks": [it]}) and it.flush(20) for n in range(5)], keep=2
-    )
+    handler = judged(lambda it: [chain.invoke(str(n), {"callbacks": [it]}) and it.flush(20) for n in range(5)], keep=2)
     assert [run.trace.task for run in handler.results] == ["3", "4"]
 
 
@@ -429,14 +425,14 @@ def test_components_are_judged_by_their_own_judges():
 
 def test_components_can_be_all_there_is_to_judge():
     writer = RunnableLambda(str.upper).with_config(run_name="writer")
-    handler = judged(lambda it: (writer | str.lower).invoke("x", {"callbacks": [it]}), [], components={"writer": CHECKS})
+    handler = judged(
+        lambda it: (writer | str.lower).invoke("x", {"callbacks": [it]}), [], components={"writer": CHECKS}
+    )
     assert [run.name for run in handler.results] == ["writer"]
 
 
 def test_an_unknown_component_is_listed_with_what_was_seen():
-    handler = judged(
-        lambda it: weather_agent().invoke(ASK, {"callbacks": [it]}), components={"modle": CHECKS}
-    )
+    handler = judged(lambda it: weather_agent().invoke(ASK, {"callbacks": [it]}), components={"modle": CHECKS})
     missing = next(run for run in handler.results if run.name == "modle")
     assert isinstance(missing.errors["modle"], ConfigError)
     assert "'modle'" in str(missing.errors["modle"])
