@@ -45,12 +45,12 @@ clean: ## Remove the environments and caches
 	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache
 
 .venv/package: pyproject.toml constraints.txt | .venv/pip
-	@echo "installing langchain-llm-judge into .venv"
+	@echo "Installing langchain-llm-judge into .venv, which takes about a minute."
 	@$(BIN)/python $(INSTALL) --constraint constraints.txt --editable .
 	@touch $@
 
 .venv/dev: pyproject.toml constraints.txt | .venv/pip
-	@echo "installing langchain-llm-judge and what its tests need into .venv"
+	@echo "Installing langchain-llm-judge and what its tests need into .venv, which takes about a minute."
 	@$(BIN)/python $(INSTALL) --constraint constraints.txt --group dev --editable .
 	@touch .venv/package $@
 
