@@ -33,8 +33,17 @@ from langchain_llm_judge.models.structured import JudgeModel, Reply
 from langchain_llm_judge.prompts import FilledPrompt
 from langchain_llm_judge.results import Usage
 
-set_unless_given({"DEEPEVAL_TELEMETRY_OPT_OUT": "1"}, unless=["DEEPEVAL_TELEMETRY_ENABLED"])
-set_unless_given({"DEEPEVAL_DISABLE_DOTENV": "1", "DEEPEVAL_DISABLE_LEGACY_KEYFILE": "1"})
+
+def keep_quiet() -> None:
+    """Switch off what DeepEval does beside measuring, where the user has not set it.
+
+    DeepEval reads the environment again whenever it changes, so this is said again before each evaluation.
+    """
+    set_unless_given({"DEEPEVAL_TELEMETRY_OPT_OUT": "1"}, unless=["DEEPEVAL_TELEMETRY_ENABLED"])
+    set_unless_given({"DEEPEVAL_DISABLE_DOTENV": "1", "DEEPEVAL_DISABLE_LEGACY_KEYFILE": "1"})
+
+
+keep_quiet()
 
 from deepeval.metrics import GEval  # noqa: E402
 from deepeval.metrics.g_eval import Rubric  # noqa: E402
@@ -67,6 +76,7 @@ class BridgedModel(DeepEvalBaseLLM):  # type: ignore[misc]
     """
 
     def __init__(self, model: JudgeModel, config: RunnableConfig, prompt_version: str) -> None:
+        keep_quiet()
         self._judge = model
         self._config = config
         self._prompt_version = prompt_version
