@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from pydantic.dataclasses import dataclass
 
 from langchain_llm_judge.results import Usage
-from langchain_llm_judge.trace.values import plain
+from langchain_llm_judge.trace.values import plain, text_of
 
 SCHEMA_VERSION = 1
 
@@ -84,8 +84,8 @@ class ToolResult:
     type: Literal["tool_result"] = "tool_result"
     call_id: str | None = None
     name: str | None = None
-    content: str
-    """The text the model saw; values that are no text are JSON."""
+    content: Annotated[str, BeforeValidator(text_of)]
+    """The text the model saw; values that are no text are JSON (see `values.text_of`)."""
     is_error: bool = False
     """True for an error of the tool or the framework; a text that merely reads like an error is not one."""
     error_type: str | None = None

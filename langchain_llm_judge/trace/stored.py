@@ -59,7 +59,7 @@ def read_json(text: str | bytes) -> Any:
         TraceError: It is no JSON; the message says where it stops being JSON.
     """
     try:
-        text = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\\ufeff")
+        text = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
         return json.loads(text)
     except json.JSONDecodeError as error:
         what = f"the text is not JSON: {error.msg} at line {error.lineno} column {error.colno} of {shown(text)}"

@@ -171,8 +171,10 @@ def _pending_messages(snapshot: Any, key: str) -> Iterator[BaseMessage]:
     The state of the thread has it only when all tasks of the step are done.
     """
     known = {message.id for message in as_messages(_values(snapshot).get(key) or ())}
+    # Of an earlier checkpoint the results belong to the next one; only of a step that stopped they are still pending.
+    stopped = any(task.interrupts or task.error for task in snapshot.tasks)
     for task in snapshot.tasks:
-        if isinstance(task.result, Mapping):
+        if stopped and isinstance(task.result, Mapping):
             yield from as_messages(task.result.get(key) or ())
         if hasattr(task.state, "values") and hasattr(task.state, "tasks"):
             inner = as_messages(_values(task.state).get(key) or ())

@@ -163,7 +163,7 @@ def _make_ai(content: Any, item: Mapping[Any, Any], about: dict[str, Any]) -> AI
         content,
         tool_calls=[call for call in calls if isinstance(call["args"], dict)],
         invalid_tool_calls=[call for call in calls if not isinstance(call["args"], dict)]
-        + [{**_call(call), "type": "invalid_tool_call", "args": _raw(call.get("args"))} for call in invalid],
+        + [_invalid_call(call) for call in invalid],
         **about,
     )
 
@@ -179,6 +179,12 @@ def _call(call: Mapping[Any, Any]) -> dict[str, Any]:
     kind = "tool_call" if isinstance(args, dict) else "invalid_tool_call"
     named = {"name": text_of(inner.get("name") or ""), "args": args, "id": _text_or_none(call.get("id")), "type": kind}
     return named if kind == "tool_call" else {**named, "error": None}
+
+
+def _invalid_call(call: Mapping[Any, Any]) -> dict[str, Any]:
+    """A call that LangChain found invalid, as it stored it."""
+    error = _text_or_none(call.get("error"))
+    return {**_call(call), "type": "invalid_tool_call", "args": _raw(call.get("args")), "error": error}
 
 
 def _raw(args: object) -> str:
