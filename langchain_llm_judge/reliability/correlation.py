@@ -1,0 +1,112 @@
+"""Spearman's rank correlation: do two raters put cases in the same order?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from langchain_llm_judge.reliability.bootstrap import Counted, counts_as
+from langchain_llm_judge.reliability.kappa import columns
+from langchain_llm_judge.reliability.ratings import Floats, Integers, as_numbers, complete_pairs
+from langchain_llm_judge.reliability.resampling import Sample, Statistic
+
+
+def spearman(a: Iterable[Any], b: Iterable[Any]) -> float | None:
+    """Correlation of the ranks that two raters give; ties share the mean of their ranks.
+
+    Cases where either has no number (`None`, NaN) are left out in pairs.
+
+    Args:
+        a: One number a case, from the first rater.
+        b: Numbers for the same cases, in the same order.
+
+    Returns:
+        From -1 to 1; symmetric. 1 is the same order, 0 no relation of the orders, -1 the reverse order. It says
+        nothing about distances: scores that are all 0.2 too high correlate fully. `None` with fewer than 2 cases, and
+        where one rater gives all cases the same number: there is no order to compare.
+
+    Raises:
+        InputError: The two differ in length; a value is no number, or infinite.
+
+    Example:
+        >>> spearman([0.1, 0.4, 0.5, 0.9], [0.2, 0.3, 0.8, 0.7])
+        0.8
+        >>> spearman([0.5, 0.5], [0.1, 0.9]) is None
+        True
+
+    References:
+        Spearman (1904), The Proof and Measurement of Association between Two Things, American Journal of Psychology.
+    """
+    first, second = complete_pairs(a, b)
+    # Twice the distance from the mean rank is a whole number, so nothing is lost on the way.
+    x = 2 * rankdata(as_numbers(first, "a")) - (len(first) + 1)
+    y = 2 * rankdata(as_numbers(second, "b")) - (len(second) + 1)
+    spread = float(x @ x) * float(y @ y)
+    return None if spread == 0 else max(-1.0, min(1.0, float(x @ y) / spread**0.5))
+
+
+@counts_as(spearman)
+def counted_spearman(rows: Sequence[Any]) -> Counted:
+    """Spearman's correlation of pairs as a statistic of how often each pair occurs."""
+    first, second = complete_pairs(*columns(rows))
+    return pairs_of_numbers(as_numbers(first, "a"), as_numbers(second, "b"))
+
+
+def pairs_of_numbers(a: Floats, b: Floats, unit: Integers | None = None) -> Counted:
+    """Pairs of numbers as a sample to draw from, and their correlation as a function of counts.
+
+    Args:
+        a: The first rater's numbers.
+        b: The second's.
+        unit: Where rows repeat a case: which.
+    """
+    if unit is not None:
+        return Sample(np.ones(a.size, dtype=np.int64), unit=unit), _correlation(a, b)
+    kinds, counts = np.unique(np.stack([a, b], axis=1), axis=0, return_counts=True)
+    return Sample(counts), _correlation(kinds[:, 0], kinds[:, 1])
+
+
+def _correlation(a: Floats, b: Floats) -> Statistic:
+    ranks_a, ranks_b = _Ranks(a), _Ranks(b)
+
+    def correlation(counts: Integers) -> Floats:
+        # Whole numbers up to the cube of the rows drawn; beyond 2,000,000 rows they need more room than 64 bits.
+        times = counts if counts[0].sum() <= 2_000_000 else counts.astype(np.float64)
+        x, spread_x = ranks_a.of(times)
+        y, spread_y = ranks_b.of(times)
+        x *= times
+        together = np.einsum("ru,ru->r", x, y).astype(np.float64)
+        spread = np.sqrt(spread_x) * np.sqrt(spread_y)
+        found = np.divide(together, spread, out=np.full(spread.shape, np.nan), where=spread > 0)
+        return np.asarray(np.clip(found, -1, 1))
+
+    return correlation
+
+
+class _Ranks:
+    """Ranks of one rater's numbers in a resample, from how often each kind of row was drawn."""
+
+    def __init__(self, numbers: Floats) -> None:
+        values, self.place = np.unique(numbers, return_inverse=True)
+        self.order = np.argsort(self.place, kind="stable")
+        self.starts = np.searchsorted(self.place[self.order], np.arange(values.size))
+        self.sorted = bool((np.diff(self.order) == 1).all())
+        self.tied = values.size < numbers.size
+
+    def of(self, times: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
+        """Twice the distance from the mean rank for each kind of row, and the sum of its squares over the rows."""
+        drawn = times if self.sorted else times.take(self.order, axis=1)
+        if self.tied:
+            drawn = np.add.reduceat(drawn, self.starts, axis=1)
+        up_to = drawn.cumsum(axis=1)
+        rows = up_to[:, -1:].copy()
+        up_to *= 2
+        up_to -= drawn
+        up_to -= rows
+        # Rows of one value share a rank, which takes the cube of their number off the sum of squares.
+        spread = (rows[:, 0] ** 3 - np.einsum("rv,rv->r", drawn * drawn, drawn)) / 3
+        return up_to if self.sorted and not self.tied else up_to.take(self.place, axis=1), spread

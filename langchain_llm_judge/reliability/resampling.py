@@ -1,0 +1,106 @@
+"""Drawing rows again, with replacement, as counts: how often does each kind of row come up?
+
+Rows that are alike are one kind, so that a statistic of counts (a mean, a kappa, a rank correlation) is
+computed for a whole batch of resamples at once, and a batch never holds more than `CELLS` counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from langchain_llm_judge.reliability.ratings import Floats, Integers
+
+RESAMPLES = 10_000
+"""Resamples of an interval over up to `LARGE` rows."""
+LARGE = 10_000
+"""Above so many rows an interval is narrow, and fewer resamples place its ends well enough."""
+WORK = 5 * 10**7
+"""Rows drawn for one interval above `LARGE` rows, in at least `LEAST` resamples."""
+LEAST = 500
+CELLS = 2**14
+"""Counts held at a time: 128 KB, which stays in the processor's cache and below what the C library maps anew."""
+FEW_KINDS = 16
+"""Below one kind in this many rows, drawing counts costs less than drawing rows."""
+
+Statistic: TypeAlias = Callable[[Integers], Floats]
+"""From counts (resamples × kinds) to one value a resample; NaN where it is undefined."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows to draw from, sorted into kinds."""
+
+    counts: Integers
+    """How many rows there are of each kind."""
+    prior: Floats | None = None
+    """Weight of each kind beside its rows, together as much as one row; for kinds that could come up but did not."""
+    unit: Integers | None = None
+    """Which unit each row belongs to (rows of one unit are drawn together); each row is then a kind of its own."""
+
+    @property
+    def size(self) -> int:
+        """Units that are drawn in one resample."""
+        return int(self.counts.sum()) if self.unit is None else int(self.unit.max(initial=-1)) + 1
+
+    @property
+    def cells(self) -> int:
+        """Numbers that are held to draw one resample."""
+        return self.counts.size if self._by_kind else max(self.size, self.counts.size)
+
+    @property
+    def _by_kind(self) -> bool:
+        return self.unit is None and (self.prior is not None or self.counts.size * FEW_KINDS < self.size)
+
+    def draw(self, rng: np.random.Generator, resamples: int) -> Integers:
+        """Counts of `resamples` resamples."""
+        if self.size == 0:
+            return np.zeros((resamples, self.counts.size), dtype=np.int64)
+        if self._by_kind:
+            weights = self.counts if self.prior is None else self.counts + self.prior
+            return rng.multinomial(self.size, weights / weights.sum(), resamples)
+        if self.unit is not None:
+            return _draw_units(self.unit, self.size, self.prior, rng, resamples)
+        return self.tally(rng.integers(0, self.size, (resamples, self.size)))
+
+    def tally(self, drawn: Integers) -> Integers:
+        """Rows drawn by number (resamples × rows) as counts of their kinds."""
+        kinds = self.counts.size
+        if kinds < self.size:
+            drawn = np.repeat(np.arange(kinds), self.counts)[drawn]
+        return np.stack([np.bincount(rows, minlength=kinds) for rows in drawn])
+
+
+def _draw_units(unit: Integers, units: int, prior: Floats | None, rng: np.random.Generator, resamples: int) -> Integers:
+    # With a prior, one more unit can come up: it stands for the kinds that did not.
+    drawn = rng.integers(0, units + (prior is not None), (resamples, units))
+    times = np.stack([np.bincount(row, minlength=units + 1) for row in drawn])
+    rows = times.take(unit, axis=1)
+    if prior is None:
+        return rows
+    unseen = rng.multinomial(times[:, -1], prior[unit.size :])
+    return np.concatenate([rows, unseen], axis=1)
+
+
+def distribution(samples: Sequence[Sample], statistic: Statistic, rng: np.random.Generator) -> Floats:
+    """The statistic on every resample; several samples are drawn apart and their counts put side by side."""
+    batches = [
+        statistic(np.concatenate([sample.draw(rng, batch) for sample in samples], axis=1))
+        for batch in batch_sizes(sum(sample.cells for sample in samples))
+    ]
+    return np.concatenate(batches)
+
+
+def batch_sizes(cells: int) -> Iterator[int]:
+    """How many resamples to draw at a time, so that time and memory stay bounded.
+
+    Args:
+        cells: Numbers that are held to draw one resample.
+    """
+    resamples = RESAMPLES if cells <= LARGE else max(LEAST, WORK // cells)
+    batch = max(1, CELLS // max(cells, 1))
+    for start in range(0, resamples, batch):
+        yield min(batch, resamples - start)
