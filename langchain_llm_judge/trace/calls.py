@@ -69,7 +69,8 @@ class CallBook:
             return next((call for call in self.calls if call.run is None and call.is_asked_by(run)), None)
         calls = self._by_id.get(run.tool_call_id, [])
         free = [call for call in calls if call.run is None] or calls[-1:]
-        return next((call for call in free if call.is_asked_by(run)), free[0] if free else None)
+        same = (call for call in free if call.is_asked_by(run)) if len(free) > 1 else iter(free)
+        return next(same, free[0] if free else None)
 
 
 def asks_for(message: BaseMessage, run: Run) -> bool:

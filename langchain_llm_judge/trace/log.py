@@ -52,6 +52,7 @@ class Run:
     calls: dict[int, list[Any]] = field(default_factory=dict)
     """Tool calls as they were when first seen, by `id()` of their message: tools may change their arguments."""
     children: list[Run] = field(default_factory=list)
+    _is_node: bool | None = None
 
     def outer(self) -> Iterator[Run]:
         """As `walk`, without what lies below a tool run."""
@@ -73,10 +74,9 @@ class Run:
     @property
     def is_node(self) -> bool:
         """Whether this is one execution of a graph's node, or of a task of the functional API."""
-        for tag in self.tags:
-            if tag.startswith("graph:step:"):
-                return True
-        return self.is_task
+        if self._is_node is None:
+            self._is_node = any(tag.startswith("graph:step:") for tag in self.tags) or self.is_task
+        return self._is_node
 
     @property
     def is_task(self) -> bool:
@@ -92,8 +92,8 @@ class Run:
     @property
     def execution(self) -> str | None:
         """The name of this execution of a node; its repetition after a failure or an interrupt has the same."""
-        namespace = self.metadata.get("langgraph_checkpoint_ns")
-        return str(namespace) if namespace and self.is_node else None
+        namespace = self.metadata.get("langgraph_checkpoint_ns") if self.is_node else None
+        return str(namespace) if namespace else None
 
     @property
     def thread_id(self) -> str | None:

@@ -29,7 +29,7 @@ def states_in(output: Any) -> list[Mapping[str, Any]]:
 
 def state_of(value: Any) -> Mapping[str, Any] | None:
     """A state, or an update of one, as a mapping; `None` when the value is none."""
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         return value
     if is_command(value):
         return _updated(value.update)
@@ -55,15 +55,21 @@ def _updated(update: Any) -> Mapping[str, Any] | None:
 def _messages(output: Any) -> Iterator[Any]:
     if isinstance(output, str | bytes | int | float | None):
         return
-    if is_message(output):
+    if isinstance(output, BaseMessage) or is_message(output):
         yield from _kept([output])
     elif isinstance(output, list | tuple):
         for item in output:
             yield from _messages(item)
     else:
         for value in (state_of(output) or {}).values():
-            yield from _kept(value if isinstance(value, list | tuple) and not is_message(value) else [value])
+            is_list = type(value) is list or (isinstance(value, tuple) and not is_message(value))
+            yield from _kept(value if is_list else [value])
 
 
 def _kept(values: Iterable[Any]) -> Iterator[Any]:
-    return (value for value in values if is_message(value) and not isinstance(value, RemoveMessage))
+    for value in values:
+        if isinstance(value, BaseMessage):
+            if not isinstance(value, RemoveMessage):
+                yield value
+        elif is_message(value):
+            yield value

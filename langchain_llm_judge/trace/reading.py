@@ -79,11 +79,8 @@ class _Node:
     written: list[Keyed]
     is_repeated: bool
     """True for an interrupted execution that a later one repeats."""
-
-    @property
-    def gives_structured_answer(self) -> bool:
-        """Whether it wrote the state's structured response."""
-        return any(state.get("structured_response") is not None for state in states_in(self.run.outputs))
+    gives_structured_answer: bool
+    """Whether it wrote the state's structured response."""
 
     @property
     def answers(self) -> bool:
@@ -174,7 +171,8 @@ class _Reader:
         if run.is_node:
             is_repeated = run.error_type in INTERRUPTS and self._is_run_again(run)
             written = scope.new_among(self._messages.by(run))
-            scope = replace(scope, node=_Node(run, written, is_repeated))
+            structured = any(state.get("structured_response") is not None for state in states_in(run.outputs))
+            scope = replace(scope, node=_Node(run, written, is_repeated, structured))
         return scope
 
     def _is_given_up(self, run: Run) -> bool:

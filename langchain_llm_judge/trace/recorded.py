@@ -141,7 +141,7 @@ def _tools(runs: Sequence[Run], options: TraceOptions, pseudo: set[str]) -> tupl
         told = tool_specs(options.tools)
         return told or [], told is not None
     models = [run for run in runs if run.kind == "llm" and "lc_internal_call" not in run.metadata]
-    offered = tool_specs([tool for run in models for tool in run.offered or ()]) or []
+    offered = _offered(models)
     specs = {spec.name: spec for spec in offered if spec.name not in pseudo}
     known = bool(specs) or (bool(models) and all(run.offered is not None for run in models))
     for run in runs:
@@ -149,6 +149,15 @@ def _tools(runs: Sequence[Run], options: TraceOptions, pseudo: set[str]) -> tupl
             known = known and bool(offered)
             specs[run.name] = ToolSpec(name=run.name, description=run.description)
     return list(specs.values()), known
+
+
+def _offered(models: Sequence[Run]) -> list[ToolSpec]:
+    """Every tool that one of the models was offered; models mostly are offered the same again and again."""
+    different: list[list[Any]] = []
+    for run in models:
+        if run.offered and run.offered not in different:
+            different.append(run.offered)
+    return tool_specs([tool for offered in different for tool in offered]) or []
 
 
 _EXECUTORS_OWN = frozenset({"_Exception", "invalid_tool"})

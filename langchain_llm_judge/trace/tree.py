@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from langchain_llm_judge.trace.log import Run
@@ -13,13 +14,16 @@ CUT_OFF = frozenset(
 )
 """Exceptions that stop a run without its having failed."""
 
+_RETRY = "retry:attempt:"
+
 INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
 
 
 def ordered(runs: Sequence[Run]) -> Sequence[Run]:
     """Runs in the order of their start, the nodes of a graph among them in the order of its steps and tasks."""
     nodes = [run for run in runs if run.is_node]
-    if len(nodes) < 2:
+    steps = [_step(node) for node in nodes]
+    if all(earlier < later for earlier, later in pairwise(steps)):
         return runs
     in_order = iter(sorted(nodes, key=_place))
     return [next(in_order) if run.is_node else run for run in runs]
@@ -47,13 +51,12 @@ def is_resumed(root: Run) -> bool:
 
 
 def kept_attempts(run: Run) -> Iterator[Run]:
-    """The runs below, without attempts that were given up for another."""
+    """The runs below in order, without attempts that were given up for another."""
     children = ordered(run.children)
+    retries = [index for index, child in enumerate(children) if any(tag.startswith(_RETRY) for tag in child.tags)]
+    last = len(children) - 1 if run.name == "RunnableWithFallbacks" else max(retries, default=0)
     for index, child in enumerate(children):
-        later = children[index + 1 :]
-        is_retried = any(tag.startswith("retry:attempt:") for other in later for tag in other.tags)
-        has_fallback = bool(later) and run.name == "RunnableWithFallbacks"
-        if child.error is None or child.error_type in CUT_OFF or not (is_retried or has_fallback):
+        if index >= last or child.error is None or child.error_type in CUT_OFF:
             yield child
 
 

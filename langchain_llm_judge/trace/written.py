@@ -25,6 +25,7 @@ class WrittenMessages:
         nodes = sorted((run for run in runs if run.is_node), key=lambda run: run.finished or 0.0)
         self._asked = _calls_as_asked([*nodes, *(run for run in runs if run.kind == "llm")])
         self._read: dict[int, list[Keyed]] = {}
+        self._by = {id(node): self._written_by(node) for node in nodes}
         self._last = {key: message for node in nodes for key, message in self.by(node)}
 
     def __contains__(self, key: Key) -> bool:
@@ -36,6 +37,9 @@ class WrittenMessages:
 
     def by(self, node: Run) -> list[Keyed]:
         """What one node wrote, also by handing over to another graph."""
+        return self._by[id(node)]
+
+    def _written_by(self, node: Run) -> list[Keyed]:
         if node.error is None and node.ended:
             return self.of(node.outputs)
         if isinstance(node.error, BaseException):
