@@ -63,6 +63,12 @@ class CallBook:
         self._by_id.setdefault(call_id or "", []).append(call)
         return call
 
+    def waiting_for(self, name: str, call_id: str | None) -> Call:
+        """The first call of a name and id that no tool run has answered; a new one where there is none."""
+        calls = self._by_id.get(call_id or "", [])
+        free = [call for call in calls if call.run is None and call.name == name]
+        return free[0] if free else self.add(name, {}, call_id)
+
     def answered_by(self, run: Run) -> Call | None:
         """The call that a tool run answers; a run without an id is known by name and arguments."""
         if run.tool_call_id is None:

@@ -59,6 +59,8 @@ class Entry:
     duration_ms: float | None = None
     error_type: str | None = None
     """Class name of the exception behind a result."""
+    is_unparsed: bool = False
+    """True for a text of the model that could not be read as its next action: a thought in error."""
 
 
 @dataclass(slots=True)
@@ -176,6 +178,9 @@ class _Assembler:
             "started_at": entry.started_at,
             "duration_ms": entry.duration_ms,
         }
+        if entry.is_unparsed:
+            self._steps.append(Thought(content=content_text(message.content), is_error=True, **about))
+            return
         parts = parts_of(message)
         calls = calls_of(message, parts)
         if calls or last_server_part(parts):

@@ -23,6 +23,15 @@ from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, Hum
 
 from langchain_llm_judge.trace.calls import Call, CallBook, asks_for
 from langchain_llm_judge.trace.dialogue import is_user
+from langchain_llm_judge.trace.executor_runs import (
+    INVALID_TOOL,
+    Asked,
+    Event,
+    Finished,
+    Unparsed,
+    executor_events,
+    is_executor,
+)
 from langchain_llm_judge.trace.log import Run
 from langchain_llm_judge.trace.nodes import messages_in, states_in
 from langchain_llm_judge.trace.tree import (
@@ -49,6 +58,8 @@ class Item:
     node: str | None
     answers: bool = False
     """True for a part of a structured answer that a graph accepted: the pseudo call, or its result."""
+    is_unparsed: bool = False
+    """True for a text of the model that could not be read as its next action."""
 
 
 @dataclass(slots=True)
@@ -149,6 +160,8 @@ class _Reader:
             return self._visit_tool(run, scope)
         if run.kind == "retriever" or self._is_given_up(run):
             return []
+        if is_executor(run):
+            return [item for event in executor_events(run) for item in self._in_executor(event, scope)]
         return self._visit_chain(run, self._enter(run, scope))
 
     def _visit_chain(self, run: Run, scope: _Scope) -> list[Item]:
@@ -269,6 +282,25 @@ class _Reader:
         pseudo = {call["name"] for call in calls if node.result_of(call["id"]) is not None}
         self.structured_tools |= pseudo
         item.answers = bool(pseudo) or isinstance(item.message, ToolMessage)
+
+    # Executors
+
+    def _in_executor(self, event: Event, scope: _Scope) -> list[Item]:
+        if isinstance(event, Finished):
+            return self._visit_model(event.run, scope)
+        if isinstance(event, Unparsed):
+            return [replace(scope.item(AIMessage(event.text), event.run), is_unparsed=True)]
+        if isinstance(event, Asked):
+            calls = getattr(event.message, "tool_calls", ())
+            for call in calls:
+                self.book.add(call["name"], call["args"], call["id"])
+            return [scope.item(event.message, event.run)]
+        call = self.book.waiting_for(event.action.tool, getattr(event.action, "tool_call_id", None))
+        call.run = event.run
+        message = call.result()
+        if message is not None and event.run.name == INVALID_TOOL:
+            message = message.model_copy(update={"status": "error"})
+        return [scope.item(message, event.run)] if message is not None else []
 
     # Models
 

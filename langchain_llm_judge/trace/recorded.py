@@ -11,6 +11,8 @@ from langchain_core.messages import ToolMessage
 from langchain_llm_judge.results import Usage
 from langchain_llm_judge.trace.calls import Call
 from langchain_llm_judge.trace.endings import Ending, limit_reason
+from langchain_llm_judge.trace.executor import PARSE_FAILURE
+from langchain_llm_judge.trace.executor_runs import INVALID_TOOL, is_executor
 from langchain_llm_judge.trace.log import Run
 from langchain_llm_judge.trace.messages import Assembled, Entry, assemble, documents_in
 from langchain_llm_judge.trace.nodes import state_of
@@ -67,7 +69,7 @@ def read_run(roots: Sequence[Run], options: TraceOptions | None = None, *, is_wh
 def _entry(item: Item) -> Entry:
     """An item with its times; what code wrote has none of its own."""
     run = item.run
-    entry = Entry(item.message, agent=item.agent, node=item.node)
+    entry = Entry(item.message, agent=item.agent, node=item.node, is_unparsed=item.is_unparsed)
     if run.kind in ("llm", "tool") and run.started is not None:
         entry.started_at = datetime.fromtimestamp(run.started, UTC)
         if run.finished is not None:
@@ -143,7 +145,8 @@ def _tools(runs: Sequence[Run], options: TraceOptions, pseudo: set[str]) -> tupl
     models = [run for run in runs if run.kind == "llm" and "lc_internal_call" not in run.metadata]
     offered = _offered(models)
     specs = {spec.name: spec for spec in offered if spec.name not in pseudo}
-    known = bool(specs) or (bool(models) and all(run.offered is not None for run in models))
+    told = bool(models) and all(run.offered is not None for run in models)
+    known = bool(specs) or (told and not any(is_executor(run) for run in runs))
     for run in runs:
         if run.kind == "tool" and run.name and run.name not in specs and run.name not in _EXECUTORS_OWN:
             known = known and bool(offered)
@@ -160,7 +163,7 @@ def _offered(models: Sequence[Run]) -> list[ToolSpec]:
     return tool_specs([tool for offered in different for tool in offered]) or []
 
 
-_EXECUTORS_OWN = frozenset({"_Exception", "invalid_tool"})
+_EXECUTORS_OWN = frozenset({PARSE_FAILURE, INVALID_TOOL})
 """Tools with which an executor answers what it cannot run."""
 
 
