@@ -253,7 +253,7 @@ class RunCapture(GraphCallbackHandler):
         """Note that a graph waits for a person."""
         run = None if event.run_id is None else self._runs.get(event.run_id)
         if run is not None:
-            run.interrupted = True
+            run.interrupts = list(event.interrupts)
 
 
 def _is_bookkeeping(root: Run) -> bool:

@@ -18,6 +18,7 @@ from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.recorded import read_run
 from langchain_llm_judge.trace.schema import AgentTrace
 from langchain_llm_judge.trace.serialized import revived
+from langchain_llm_judge.trace.state import INTERRUPT
 from langchain_llm_judge.trace.tree import is_resumed
 
 _KINDS: dict[str, RunKind] = {"chat_model": "llm", "llm": "llm", "tool": "tool", "retriever": "retriever"}
@@ -63,7 +64,8 @@ class _Events:
         data = event.get("data") or {}
         run = self._runs.get(str(event.get("run_id"))) or self._start(kind, event)
         if phase == "stream":
-            run.interrupted = run.interrupted or "__interrupt__" in (state_of(data.get("chunk")) or {})
+            interrupts = (state_of(data.get("chunk")) or {}).get(INTERRUPT)
+            run.interrupts = run.interrupts if interrupts is None else list(interrupts)
             return
         if data.get("input") is not None:
             run.inputs = _input(run.kind, revived(data["input"]))

@@ -1,7 +1,7 @@
 """Runs of LangChain's AgentExecutor: what its agent decided, and what came of it.
 
-The agent's own chain ends with actions or with a finish, in every source; only agents that are no chain need the actions
-that the executor announced. The rules are those of `executor`.
+The agent's own chain ends with actions or with a finish, in every source; only agents that are no chain need the
+actions that the executor announced. The rules are those of `executor`.
 """
 
 from __future__ import annotations

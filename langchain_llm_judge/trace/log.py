@@ -47,8 +47,8 @@ class Run:
     """Token counts that a model reported beside its message."""
     actions: list[Any] = field(default_factory=list)
     """What an executor decided to do, in order: its agent actions."""
-    interrupted: bool = False
-    """True when the graph reported that it waits for a person."""
+    interrupts: list[Any] | None = None
+    """What the graph reported that it waits for, empty at a breakpoint; `None` when it does not wait."""
     calls: dict[int, list[Any]] = field(default_factory=dict)
     """Tool calls as they were when first seen, by `id()` of their message: tools may change their arguments."""
     children: list[Run] = field(default_factory=list)

@@ -12,6 +12,7 @@ from langchain_llm_judge.trace.log import Run
 from langchain_llm_judge.trace.nodes import messages_in, state_of
 from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.reading import Reading
+from langchain_llm_judge.trace.state import INTERRUPT, paused
 from langchain_llm_judge.trace.tree import CUT_OFF, INTERRUPTS, error_text, graphs_in
 from langchain_llm_judge.trace.values import text_of
 
@@ -95,18 +96,19 @@ def stop_of(root: Run) -> Ending | None:
         return Ending("abandoned", _CLOSED)
     if kind in ("CancelledError", "KeyboardInterrupt"):
         return Ending("cancelled", reason)
-    if kind == "GraphRecursionError" or (kind == "TimeoutError" and not _was_raised_inside(root, kind)):
+    if kind in _LIMITS or (kind == "TimeoutError" and not _was_raised_inside(root, kind)):
         return Ending("step_limit", reason)
     return Ending("failed", reason)
 
 
+_LIMITS = frozenset({"GraphRecursionError", "ModelCallLimitExceededError", "ToolCallLimitExceededError"})
 _CLOSED = "its stream was closed before its end"
 
 
 def _stop_without_error(root: Run) -> Ending | None:
-    waiting = _waits_for(root)
-    if waiting is not None:
-        return Ending("paused", waiting)
+    pause = _pause(root)
+    if pause is not None:
+        return pause
     if not root.ended:
         return _unseen_stop(root)
     if not root.is_graph and any(not child.ended for child in root.children):
@@ -127,12 +129,13 @@ def _was_raised_inside(root: Run, kind: str) -> bool:
     return any(run.error_type == kind for run in root.walk() if run is not root)
 
 
-def _waits_for(root: Run) -> str | None:
-    """What an interrupted run waits for, in words; `None` when it does not wait."""
-    graphs = list(_outermost_graphs(root))
-    if not graphs:
-        return "stopped at a breakpoint" if root.interrupted else None
-    return _graph_waits_for(graphs[-1])
+def _pause(root: Run) -> Ending | None:
+    """What an interrupted run waits for; `None` when it does not wait."""
+    graphs = list(_outermost_graphs(root)) or [root]
+    interrupts = _interrupts(graphs[-1])
+    if interrupts is None:
+        return None
+    return paused(interrupts) or Ending("paused", "stopped at a breakpoint")
 
 
 def _outermost_graphs(root: Run) -> Iterator[Run]:
@@ -143,14 +146,12 @@ def _outermost_graphs(root: Run) -> Iterator[Run]:
             yield graph
 
 
-def _graph_waits_for(graph: Run) -> str | None:
-    interrupts = getattr(graph.outputs, "interrupts", None) or (state_of(graph.outputs) or {}).get("__interrupt__")
-    if interrupts:
-        values = interrupts if isinstance(interrupts, list | tuple) else [interrupts]
-        return "; ".join(text_of(getattr(value, "value", value)) for value in values)[:_SHOWN]
-    if graph.interrupted:
-        return "stopped at a breakpoint"
+def _interrupts(graph: Run) -> list[Any] | None:
+    if graph.interrupts is not None:
+        return graph.interrupts
+    told = (state_of(graph.outputs) or {}).get(INTERRUPT)
+    if told is not None:
+        return list(told) if isinstance(told, list | tuple) else [told]
     last_execution = {run.execution or run.id: run for run in graph.children}
-    if any(run.error_type in INTERRUPTS for run in last_execution.values()):
-        return "stopped at an interrupt"
-    return None
+    is_interrupted = any(run.error_type in INTERRUPTS for run in last_execution.values())
+    return [] if is_interrupted else None

@@ -38,6 +38,7 @@ from langchain_llm_judge.trace.tree import (
     CUT_OFF,
     INTERRUPTS,
     first_nodes,
+    graphs_in,
     is_resumed,
     kept_attempts,
     resume_values,
@@ -75,10 +76,15 @@ class Reading:
     """The messages that the outermost graph began with, the question among them."""
 
 
-def read(roots: Sequence[Run]) -> Reading:
-    """The messages of a run, given as its root runs: several where it was interrupted and resumed."""
+def read(roots: Sequence[Run], above: str | None = None) -> Reading:
+    """The messages of a run.
+
+    Args:
+        roots: Its root runs: several where it was interrupted and resumed.
+        above: Path of the agent whose tool the run is inside of.
+    """
     reader = _Reader(roots)
-    items = [item for root in roots for item in reader.visit_root(root)]
+    items = [item for root in roots for item in reader.visit_root(root, (above,) if above else ())]
     return Reading(list(_without_inner_answers(items)), reader.book.calls, reader.structured_tools, reader.given)
 
 
@@ -144,11 +150,11 @@ class _Reader:
 
     # Going down
 
-    def visit_root(self, root: Run) -> list[Item]:
-        scope = _Scope()
+    def visit_root(self, root: Run, agents: tuple[str, ...]) -> list[Item]:
+        scope = _Scope(agents)
         if root.is_node:
             given = self._messages.of(root.inputs)
-            scope = _Scope(history=(frozenset(key for key, _ in given),))
+            scope = _Scope(agents, history=(frozenset(key for key, _ in given),))
             self._note_question(given)
         told_before = self._told_before(root) if is_resumed(root) else []
         return [*told_before, *self._visit(root, scope)]
@@ -204,12 +210,15 @@ class _Reader:
 
     def _told_before(self, root: Run) -> list[Item]:
         """Messages of this turn that a resumed run was given and that no run we know wrote."""
-        for node in root.outer():
+        graph = next(graphs_in(root))
+        first = first_nodes(graph)
+        for node in graph.outer():
             given = self._messages.of(node.inputs) if node.is_node else []
             asked = [index for index, (_, message) in enumerate(given) if is_user(message)]
             if asked:
                 self._note_question(given)
-                rest = [pair for pair in given[asked[-1] + 1 :] if pair[0] not in self._messages]
+                since = given[asked[-1] + 1 :]
+                rest = since if node in first else [pair for pair in since if pair[0] not in self._messages]
                 return self._merged([], rest, _Scope(), root)
         return []
 

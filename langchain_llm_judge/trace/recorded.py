@@ -24,16 +24,19 @@ from langchain_llm_judge.trace.tools import direct_tools, tool_specs
 from langchain_llm_judge.trace.values import plain
 
 
-def read_run(roots: Sequence[Run], options: TraceOptions | None = None, *, is_whole: bool = True) -> AgentTrace:
+def read_run(
+    roots: Sequence[Run], options: TraceOptions | None = None, *, is_whole: bool = True, above: str | None = None
+) -> AgentTrace:
     """The trace of a run.
 
     Args:
         roots: Its root runs in order: several where it was interrupted and resumed. They are only read.
         options: What the caller says about the run.
         is_whole: `False` where the record may stop before the run did: its messages then tell how it ended.
+        above: Path of the agent whose tool the run is inside of.
     """
     options = options or TraceOptions()
-    reading = read(roots)
+    reading = read(roots, above)
     runs = [run for root in roots for run in root.walk()]
     stop = stop_of(roots[-1])
     answer = answer_of(roots[-1], options) if stop is None else None
@@ -104,17 +107,17 @@ def _attach_subtraces(assembled: Assembled, reading: Reading) -> None:
     for call in with_agents if with_agents else ():
         step = _step_of(call, assembled)
         if step is not None and call.run is not None:
-            step.subtrace = read_tool_run(call.run)
+            step.subtrace = _read_inside(call.run, step.agent)
 
 
-def read_tool_run(run: Run) -> AgentTrace:
+def _read_inside(run: Run, above: str | None) -> AgentTrace:
     """The trace of the agent inside a tool."""
     inside = [child for child in run.children if child.kind == "chain" and _holds_agent(child)]
     if len(inside) == 1:
-        return read_run(inside)
+        return read_run(inside, above=above)
     whole = Run(run.id, "chain", name=run.name, inputs=run.inputs, outputs=run.outputs, error=run.error)
     whole.ended, whole.children = run.ended, run.children
-    return read_run([whole])
+    return read_run([whole], above=above)
 
 
 def _holds_agent(run: Run) -> bool:
@@ -140,8 +143,8 @@ def _step_of(call: Call, assembled: Assembled) -> ToolCall | None:
 def _tools(runs: Sequence[Run], options: TraceOptions, pseudo: set[str]) -> tuple[list[ToolSpec], bool]:
     """The tools that models were offered in this run, and whether these are known to be all."""
     if options.tools is not None:
-        told = tool_specs(options.tools)
-        return told or [], told is not None
+        given = tool_specs(options.tools)
+        return given or [], given is not None
     models = [run for run in runs if run.kind == "llm" and "lc_internal_call" not in run.metadata]
     offered = _offered(models)
     specs = {spec.name: spec for spec in offered if spec.name not in pseudo}

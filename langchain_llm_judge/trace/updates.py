@@ -21,8 +21,8 @@ from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.recorded import read_run
 from langchain_llm_judge.trace.schema import AgentTrace
 from langchain_llm_judge.trace.serialized import revived
+from langchain_llm_judge.trace.state import INTERRUPT
 
-_INTERRUPT = "__interrupt__"
 _METADATA = "__metadata__"
 
 
@@ -81,8 +81,8 @@ class _Stream:
         for update in updates:
             self._steps += 1
             graph = self._graph(update.path)
-            if update.node == _INTERRUPT:
-                graph.outputs[_INTERRUPT] = update.output
+            if update.node == INTERRUPT:
+                graph.interrupts = list(update.output or ())
             else:
                 graph.children.append(self._node(update))
                 graph.outputs.update(_values(update.output))
