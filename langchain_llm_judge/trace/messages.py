@@ -61,6 +61,8 @@ class Entry:
     """Class name of the exception behind a result."""
     is_unparsed: bool = False
     """True for a text of the model that could not be read as its next action: a thought in error."""
+    by_code: bool = False
+    """True for a call that code made without asking the model: how the run ended does not hang on it."""
 
 
 @dataclass(slots=True)
@@ -185,6 +187,10 @@ class _Assembler:
         calls = calls_of(message, parts)
         if calls or last_server_part(parts):
             self._groups += 1
+        if entry.by_code:
+            for call in calls:
+                self._add_call(ToolCall(**call, group=self._groups, **about), by_code=True)
+            return
         self._last, self._last_calls, self._last_results, self._answer = message, [], [], None
         said_until = len(parts) if calls else last_server_part(parts)
         for index, part in enumerate(parts):
@@ -214,10 +220,10 @@ class _Assembler:
             self._answer = Message(content=part.text, **about)
             self._steps.append(self._answer)
 
-    def _add_call(self, call: ToolCall) -> None:
+    def _add_call(self, call: ToolCall, *, by_code: bool = False) -> None:
         waiting = self._open.add(call, len(self._steps))
         self._steps.append(call)
-        if not call.server_side:
+        if not (call.server_side or by_code):
             self._last_calls.append(waiting)
 
     # The tools' side

@@ -61,6 +61,8 @@ class Item:
     """True for a part of a structured answer that a graph accepted: the pseudo call, or its result."""
     is_unparsed: bool = False
     """True for a text of the model that could not be read as its next action."""
+    by_code: bool = False
+    """True for a call that code made without asking the model."""
 
 
 @dataclass(slots=True)
@@ -181,7 +183,7 @@ class _Reader:
 
     def _enter(self, run: Run, scope: _Scope) -> _Scope:
         if run.is_graph:
-            given = [pair for node in first_nodes(run) for pair in self._messages.of(node.inputs)]
+            given = list(dict(pair for node in first_nodes(run) for pair in self._messages.of(node.inputs)).items())
             if scope.node is None:
                 self._note_question(given)
             self._prompts |= {key for key, message in given if isinstance(message, HumanMessage)}
@@ -341,7 +343,7 @@ class _Reader:
         call = self.book.answered_by(run)
         if call is None:
             call = self.book.add(str(run.name), run.inputs, run.tool_call_id)
-            items.append(scope.item(call.as_message(), run))
+            items.append(replace(scope.item(call.as_message(), run), by_code=True))
         call.run = run
         written = node.result_of(call.id) if node is not None else None
         if written is None:

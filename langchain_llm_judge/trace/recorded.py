@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any
 
 from langchain_core.messages import ToolMessage
@@ -40,7 +41,7 @@ def read_run(
     runs = [run for root in roots for run in root.walk()]
     stop = stop_of(roots[-1])
     answer = answer_of(roots[-1], options) if stop is None else None
-    pseudo = reading.structured_tools | _pseudo_tools(runs)
+    pseudo = reading.structured_tools | _pseudo_tools(roots)
     assembled = assemble(
         [_entry(item) for item in reading.items],
         structured_tools=pseudo,
@@ -72,7 +73,7 @@ def read_run(
 def _entry(item: Item) -> Entry:
     """An item with its times; what code wrote has none of its own."""
     run = item.run
-    entry = Entry(item.message, agent=item.agent, node=item.node, is_unparsed=item.is_unparsed)
+    entry = Entry(item.message, item.agent, item.node, is_unparsed=item.is_unparsed, by_code=item.by_code)
     if run.kind in ("llm", "tool") and run.started is not None:
         entry.started_at = datetime.fromtimestamp(run.started, UTC)
         if run.finished is not None:
@@ -146,34 +147,35 @@ def _tools(runs: Sequence[Run], options: TraceOptions, pseudo: set[str]) -> tupl
         given = tool_specs(options.tools)
         return given or [], given is not None
     models = [run for run in runs if run.kind == "llm" and "lc_internal_call" not in run.metadata]
-    offered = _offered(models)
-    specs = {spec.name: spec for spec in offered if spec.name not in pseudo}
+    specs = {spec.name: spec for spec in _offered(models, pseudo)}
     told = bool(models) and all(run.offered is not None for run in models)
     known = bool(specs) or (told and not any(is_executor(run) for run in runs))
     for run in runs:
         if run.kind == "tool" and run.name and run.name not in specs and run.name not in _EXECUTORS_OWN:
-            known = known and bool(offered)
+            known = known and bool(specs)
             specs[run.name] = ToolSpec(name=run.name, description=run.description)
     return list(specs.values()), known
-
-
-def _offered(models: Sequence[Run]) -> list[ToolSpec]:
-    """Every tool that one of the models was offered; models mostly are offered the same again and again."""
-    different: list[list[Any]] = []
-    for run in models:
-        if run.offered and run.offered not in different:
-            different.append(run.offered)
-    return tool_specs([tool for offered in different for tool in offered]) or []
 
 
 _EXECUTORS_OWN = frozenset({PARSE_FAILURE, INVALID_TOOL})
 """Tools with which an executor answers what it cannot run."""
 
 
-def _pseudo_tools(runs: Sequence[Run]) -> set[str]:
-    """Names of tools that only stand for a structured answer."""
-    structured = [run for run in runs if run.is_structured]
-    return {spec.name for run in structured for spec in tool_specs(run.offered or ()) or ()}
+def _offered(models: Sequence[Run], pseudo: set[str]) -> list[ToolSpec]:
+    """Every tool that one of the models was offered; models mostly are offered the same again and again."""
+    different: list[list[Any]] = []
+    for run in models:
+        if run.offered and not run.is_structured and run.offered not in different:
+            different.append(run.offered)
+    # `create_agent` puts the pseudo tools of a structured answer last, all of its alternatives in a row.
+    real = [takewhile(lambda spec: spec.name not in pseudo, tool_specs(offered) or []) for offered in different]
+    return tool_specs([spec for specs in real for spec in specs]) or []
+
+
+def _pseudo_tools(roots: Sequence[Run]) -> set[str]:
+    """Names of tools that only stood for a structured answer which could not be read."""
+    named = [getattr(root.error, "tool_name", None) for root in roots]
+    return {name for name in named if isinstance(name, str)}
 
 
 # What the whole run used
