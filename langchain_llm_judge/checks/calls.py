@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from langchain_llm_judge.checks.base import Finding, Rules, Severity, hint, listed
 from langchain_llm_judge.checks.equality import value_key
@@ -83,7 +84,7 @@ def malformed_calls(level: Level, _: Rules) -> Iterator[Finding]:
 
 def failed_results(level: Level, _: Rules) -> Iterator[Finding]:
     callers = {id(exchange.result): exchange.call.name for exchange in level.exchanges if exchange.result is not None}
-    for index, result in level.results:
+    for index, result in level.at(level.results):
         if not result.is_error and not reads_like_an_error(result.content):
             continue
         tool = callers.get(id(result), result.name)
@@ -129,29 +130,30 @@ def _says_something(value: object) -> bool:
 
 
 def repeated_calls(level: Level, rules: Rules) -> Iterator[Finding]:
-    for exchanges in _equal_calls(level):
-        excess = len(exchanges) - rules.max_repeats
-        if excess > 0:
-            call = exchanges[0].call
-            message = (
-                f"{shown(call.name)} was called {len(exchanges)} times with the same arguments {shown(call.args)}"
-                f" (steps {listed([exchange.step for exchange in exchanges])}); max_repeats={rules.max_repeats}"
-            )
-            yield level.finding(
-                "repeated_call",
-                message,
-                step=exchanges[rules.max_repeats].step,
-                tool=call.name,
-                severity="error" if excess > 1 else "warning",
-            )
+    for exchanges in _calls_made_too_often(level, rules.max_repeats):
+        call = exchanges[0].call
+        message = (
+            f"{shown(call.name)} was called {len(exchanges)} times with the same arguments {shown(call.args)}"
+            f" (steps {listed([exchange.step for exchange in exchanges])}); max_repeats={rules.max_repeats}"
+        )
+        yield level.finding(
+            "repeated_call",
+            message,
+            step=exchanges[rules.max_repeats].step,
+            tool=call.name,
+            severity="error" if len(exchanges) > rules.max_repeats + 1 else "warning",
+        )
 
 
-def _equal_calls(level: Level) -> list[list[Exchange]]:
-    sets: dict[tuple[str, str], list[Exchange]] = {}
-    for exchange in level.exchanges:
-        if not exchange.call.malformed:
-            sets.setdefault((exchange.call.name, value_key(exchange.call.args)), []).append(exchange)
-    return list(sets.values())
+def _calls_made_too_often(level: Level, max_repeats: int) -> Iterable[list[Exchange]]:
+    """The sets of equal calls that are larger than allowed."""
+    made = [exchange for exchange in level.exchanges if not exchange.call.malformed]
+    keys = [value_key([exchange.call.name, exchange.call.args]) for exchange in made]
+    too_often: dict[str, list[Exchange]] = {key: [] for key, count in Counter(keys).items() if count > max_repeats}
+    for exchange, key in zip(made, keys, strict=True):
+        if key in too_often:
+            too_often[key].append(exchange)
+    return too_often.values()
 
 
 def forbidden_tools(level: Level, rules: Rules) -> Iterator[Finding]:
@@ -188,7 +190,7 @@ def without_outputs(level: Level, _: Rules) -> str | None:
 
 
 def orphan_results(level: Level, _: Rules) -> Iterator[Finding]:
-    for index, result in level.orphans:
+    for index, result in level.at(level.orphans):
         name = f" of {shown(result.name)}" if result.name else ""
         message = f"the result{name} (call id {shown(result.call_id)}) belongs to no call: {shown(result.content)}"
         yield level.finding("orphan_result", message, step=index, tool=result.name)

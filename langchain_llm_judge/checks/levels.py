@@ -13,7 +13,7 @@ empty), so the id alone does not settle it:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -41,10 +41,10 @@ class Level:
     path: tuple[str, ...]
     trace: AgentTrace
     exchanges: list[Exchange]
-    results: list[tuple[int, ToolResult]]
-    """Every result with its position."""
-    orphans: list[tuple[int, ToolResult]]
-    """The results that belong to no call."""
+    results: list[int]
+    """Positions of all results in the steps."""
+    orphans: list[int]
+    """Positions of the results that belong to no call."""
     schemas: dict[str, tuple[ArgumentSchema, ...]]
     """The schemas of the called tools by name, without the unknown ones."""
 
@@ -54,6 +54,13 @@ class Level:
         if self.trace.tool_use_known or self.exchanges or self.results:
             return None
         return "the source does not tell which tools were called"
+
+    def at(self, positions: Iterable[int]) -> Iterator[tuple[int, ToolResult]]:
+        """The results at these positions."""
+        for position in positions:
+            step = self.trace.steps[position]
+            assert isinstance(step, ToolResult)
+            yield position, step
 
     def finding(
         self,
@@ -93,7 +100,7 @@ def levels_of(trace: AgentTrace) -> list[Level]:
 
 def level_of(trace: AgentTrace, path: tuple[str, ...] = ()) -> Level:
     """One trace with its calls joined to their results; sub-traces are not looked at."""
-    pairing = _Pairing()
+    pairing = _Pairing(by_id_only=all(step.call_id for step in trace.steps if isinstance(step, ToolResult)))
     for index, step in enumerate(trace.steps):
         if isinstance(step, ToolCall):
             pairing.call(index, step)
@@ -116,11 +123,12 @@ def _schemas(tools: list[ToolSpec], called: set[str]) -> dict[str, tuple[Argumen
 class _Pairing:
     """Reads steps in order and joins every result to the call that waits for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_id_only: bool) -> None:
         self.exchanges: list[Exchange] = []
-        self.results: list[tuple[int, ToolResult]] = []
-        self.orphans: list[tuple[int, ToolResult]] = []
+        self.results: list[int] = []
+        self.orphans: list[int] = []
         self.batch = 0
+        self._by_id_only = by_id_only
         self._by_id = _Waiting()
         self._by_name = _Waiting()
         self._by_order = _Waiting()
@@ -130,14 +138,15 @@ class _Pairing:
         self.exchanges.append(exchange)
         if call.id:
             self._by_id.add(call.id, self.batch, exchange)
-        self._by_name.add(call.name, self.batch, exchange)
-        self._by_order.add("", self.batch, exchange)
+        if not self._by_id_only:
+            self._by_name.add(call.name, self.batch, exchange)
+            self._by_order.add("", self.batch, exchange)
 
     def result(self, index: int, result: ToolResult) -> None:
-        self.results.append((index, result))
+        self.results.append(index)
         exchange = self._caller(result)
         if exchange is None:
-            self.orphans.append((index, result))
+            self.orphans.append(index)
         else:
             exchange.result = result
         self.batch += 1
@@ -151,29 +160,40 @@ class _Pairing:
 
 
 class _Waiting:
-    """Calls that wait for a result, by key: batches of them, the latest batch last."""
+    """Calls that wait for a result, by key: batches of them, the latest batch last.
+
+    Keeps no more than is open, so that a long run does not slow the garbage collector down.
+    """
 
     def __init__(self) -> None:
         self._batches: dict[str, list[_Batch]] = {}
 
     def add(self, key: str, number: int, exchange: Exchange) -> None:
-        batches = self._batches.setdefault(key, [])
+        batches = self._open(key)
         if batches and batches[-1].number == number:
             batches[-1].exchanges.append(exchange)
-            return
-        # Answered by another key meanwhile; dropped here so that a long run keeps no more than it has open.
-        while batches and batches[-1].first_open() is None:
-            batches.pop()
-        batches.append(_Batch(number, [exchange]))
+        else:
+            self._batches.setdefault(key, batches).append(_Batch(number, [exchange]))
 
     def take(self, key: str) -> Exchange | None:
-        batches = self._batches.get(key, [])
-        while batches:
-            exchange = batches[-1].first_open()
-            if exchange is not None:
-                return exchange
+        batches = self._open(key)
+        if not batches:
+            return None
+        exchange = batches[-1].first_open()
+        if batches[-1].answered + 1 == len(batches[-1].exchanges):
             batches.pop()
-        return None
+        if not batches:
+            del self._batches[key]
+        return exchange
+
+    def _open(self, key: str) -> list[_Batch]:
+        """The batches with an open call at their end; others were answered by another key meanwhile."""
+        batches = self._batches.get(key, [])
+        while batches and batches[-1].first_open() is None:
+            batches.pop()
+        if not batches:
+            self._batches.pop(key, None)
+        return batches
 
 
 @dataclass(slots=True)

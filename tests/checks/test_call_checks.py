@@ -193,9 +193,9 @@ class TestFailedResult:
         ids=lambda content: repr(content[:10]),
     )
     def test_reading_takes_no_time_on_hostile_texts(self, content):
-        start = time.perf_counter()
+        start = time.process_time()
         reads_like_an_error(content)
-        assert time.perf_counter() - start < 0.5
+        assert time.process_time() - start < 0.5
 
 
 class TestRepeatedCall:
@@ -245,9 +245,9 @@ class TestRepeatedCall:
     def test_many_calls_take_linear_time(self):
         def seconds(count: int) -> float:
             trace = run(*(call("a", n=n) for n in range(count)), status="paused")
-            start = time.perf_counter()
+            start = time.process_time()
             assert not found(trace, "repeated_call")
-            return time.perf_counter() - start
+            return time.process_time() - start
 
         small = min(seconds(2_000) for _ in range(3))
         # A quadratic check would need 100 times as long.

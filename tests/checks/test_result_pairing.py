@@ -15,7 +15,7 @@ def pairs(*steps) -> list[str | None]:
 
 
 def orphans(*steps) -> list[str]:
-    return [one.content for _, one in level_of(run(*steps)).orphans]
+    return [steps[position].content for position in level_of(run(*steps)).orphans]
 
 
 F02 = (
