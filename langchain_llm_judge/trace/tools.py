@@ -185,7 +185,7 @@ def _parameters(item: Mapping[Any, Any]) -> dict[str, Any] | None:
 def _tools_in(holder: Any, seen: set[int] | None = None) -> Iterator[Any]:
     """Tools and definitions inside a graph, node, executor, model or chain."""
     seen = set() if seen is None else seen
-    if id(holder) in seen or isinstance(holder, str | bytes | int | float | None | type):
+    if id(holder) in seen or isinstance(holder, str | bytes | int | float | dict | type) or holder is None:
         return
     seen.add(id(holder))
     if isinstance(holder, BaseTool):

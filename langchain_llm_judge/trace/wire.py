@@ -32,6 +32,9 @@ ROLES = {
 }  # fmt: skip
 """Names that providers and LangChain use, and what they mean."""
 
+PLAIN_ROLES = {name: ROLES[name] for name in ("user", "assistant", "tool")}
+"""Roles whose dicts are the message itself, as long as the content is no list."""
+
 _ITEMS = {
     "function_call": {"name", "arguments"},
     "function_call_output": {"call_id", "output"},
