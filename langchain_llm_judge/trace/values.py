@@ -130,7 +130,7 @@ def _object(pairs: Iterable[tuple[Any, Any]], above: set[int]) -> dict[str, Any]
             name = _free(name, result)
         # Most items are short texts: a call saved for each is half the time of a trace.
         kind = type(item)
-        result[name] = item if kind is str and item.isascii() or kind is bool else _plain(item, above)
+        result[name] = item if (kind is str and item.isascii()) or kind is bool else _plain(item, above)
     return result
 
 
