@@ -24,7 +24,7 @@ CHAT_TOKENS: dict[str, str] = {
     # the class so that a token made harmless inside another one does not complete the outer one.
     "bars": r"<\| ?[^|<>‹\s]{1,64}+ ?\|>",
     "llama": r"</?s>|<</?sys>>|\[/?(?:inst|sys|system_prompt)\]",
-    "mistral": r"\[/?(?:available_tools|tool_calls|tool_results|tool_content|model_settings|call_id|args|think)\]",
+    "mistral": r"\[/?(?:available_tools|tool_calls|tool_results|tool_content|model_settings|call_id|think)\]",
     "gemma": r"<(?:start|end)_of_(?:turn|image)>|<(?:bos|eos|pad|unk)>",
     "cohere": r"<(?:bos|eos|pad|unk|cls|sep)_token>",
     "hermes": r"</?(?:tool_call|tool_response|think|im_start|im_end)>",

@@ -9,7 +9,7 @@ _SECRET = (
     r"|passport(?: number)?"
     r"|bank account(?: number)?|credit card(?: number)?|ssn|social security number|chat history|conversation history"
     r"|(?:entire |whole )?(?:chat|conversation)|system prompt|user (?:information|data)"
-    r"|(?:all|any|every) (?:\w{1,12} ){0,3}(?:emails?|files|messages|data|information)|contents? of "
+    r"|(?:all|every) (?:\w{1,12} ){0,3}(?:emails?|files|messages|data)|contents? of "
     r"(?:\w{1,12} ){1,5})"
 )
 _SECRET_WORDS = (
@@ -37,6 +37,17 @@ LEAK_RULES: tuple[Rule, ...] = (
                 r"(?:of )?your "
                 r"(?:\w{1,12} ){0,2}?(?:prompt|\w{0,4}structions)\b",
                 ("reveal|print|show|repeat|output|display|leak|disclose|recite", "prompt|structions", "your "),
+            ),
+            Wording(
+                r"what (?:is|are|was|were) your (?:system |initial |original |hidden |secret )(?:prompt"
+                r"|instructions)\b",
+                ("your ", "prompt|struct"),
+            ),
+            Wording(
+                r"(?:reveal|leak|disclose|dump)\s(?:me |us )?(?:all |the |your )(?:of the )?"
+                r"(?:admin\w{0,9}|root|system|secret|user)"
+                r"['’]?s? (?:passwords?|api keys?|credentials|keys?|codes?)\b",
+                ("reveal|leak|disclose|dump", "password|key|credential|code"),
             ),
             Wording(
                 r"repeat (?:everything|all(?: of)?(?: the)? (?:text|words)|the (?:text|words)) (?:above|before)\b",

@@ -96,10 +96,10 @@ WORD = r"(?:[\w'’-]{1,30}[\s,/]{1,3})"
 """One word and the gap behind it."""
 ORDERS = (
     r"(?:\w{0,4}structi?ons?|directi(?:ve|on)s?|prompts?|commands?|rules|guidelines?|orders|constraints|restrictions"
-    r"|safeguards|guardrails|programming|training|requests|tasks?)\b"
+    r"|safeguards|guardrails|guidance|programming|training|requests|tasks?)\b"
 )
 ORDER_WORDS = (
-    "struct|directi|prompt|command|rules|guideline|orders|constraint|restriction|safeguard|guardrail"
+    "struct|directi|prompt|command|rules|guideline|guidance|orders|constraint|restriction|safeguard|guardrail"
     "|programming|training"
     "|requests|task"
 )
