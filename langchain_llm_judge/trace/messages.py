@@ -16,7 +16,7 @@ What counts:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from math import inf
@@ -358,8 +358,12 @@ def _place(steps: list[Step], step: Step, dropped: set[int]) -> int:
 def documents_in(value: object) -> list[str]:
     """The texts of the documents in a value: a document, or a list of nothing but documents."""
     items = value if isinstance(value, list | tuple) else [value]
-    texts = [getattr(item, "page_content", None) for item in items]
+    texts = [_page(item) for item in items]
     return [text_of(text) for text in texts] if all(isinstance(text, str) for text in texts) else []
+
+
+def _page(item: Any) -> Any:
+    return item.get("page_content") if isinstance(item, Mapping) else getattr(item, "page_content", None)
 
 
 def _call_id(message: BaseMessage) -> str:

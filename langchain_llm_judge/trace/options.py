@@ -21,7 +21,7 @@ class TraceOptions:
     """The keyword arguments of `to_trace`, checked once.
 
     Raises:
-        ConfigError: `turn` or `status` is none of the accepted values.
+        ConfigError: `turn` or `status` is none of the accepted values, or `task` is no text.
     """
 
     task: str | None = None
@@ -41,6 +41,8 @@ class TraceOptions:
     def __post_init__(self) -> None:
         if self.turn not in ("last", "all") and type(self.turn) is not int:
             raise ConfigError(f"turn={shown(self.turn)} is no turn; give 'last', 'all' or a number such as 0")
+        if self.task is not None and not isinstance(self.task, str):
+            raise ConfigError(f"task={shown(self.task)} is no text; give the question as a string")
         if self.status is not None and self.status not in get_args(TraceStatus):
             accepted = ", ".join(get_args(TraceStatus))
             raise ConfigError(f"status={shown(self.status)} is unknown; give one of {accepted}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -13,7 +14,7 @@ from langchain_llm_judge.trace.endings import Ending
 from langchain_llm_judge.trace.messages import Assembled, Entry, assemble, documents_in
 from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.schema import AgentTrace
-from langchain_llm_judge.trace.tools import direct_tools, tool_specs
+from langchain_llm_judge.trace.tools import direct_tools, is_definition, tool_specs
 from langchain_llm_judge.trace.values import text_of
 
 INTERRUPT = "__interrupt__"
@@ -50,6 +51,7 @@ def trace_from_span(
         ending: How the run ended, where something better than its messages tells.
         ended: Whether it is known that the run ended by itself.
     """
+    options = _with_own_tools(options, state)
     is_last = options.turn in ("last", "all", -1)
     assembled = assemble(
         [Entry(message) for message in part.messages],
@@ -200,6 +202,15 @@ def _messages_key(state: Mapping[str, Any]) -> str | None:
 
 def _are_messages(value: Any) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(is_message(item) for item in value)
+
+
+def _with_own_tools(options: TraceOptions, state: Mapping[str, Any]) -> TraceOptions:
+    """The tools that a request to a model's API lists beside its messages, where the caller names none."""
+    tools = state.get("tools")
+    are_definitions = isinstance(tools, list) and all(
+        isinstance(tool, Mapping) and is_definition(tool) for tool in tools
+    )
+    return replace(options, tools=tools) if options.tools is None and tools and are_definitions else options
 
 
 def _without_messages(state: Mapping[str, Any], options: TraceOptions, pause: Ending | None) -> AgentTrace:

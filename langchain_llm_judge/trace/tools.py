@@ -99,7 +99,7 @@ def _is_one(item: Any) -> bool:
     if isinstance(item, str | ToolSpec | BaseTool | type):
         return True
     if isinstance(item, Mapping):
-        return _is_definition(item)
+        return is_definition(item)
     return callable(item) and hasattr(item, "__name__")
 
 
@@ -131,7 +131,8 @@ def _named(tools: Mapping[Any, Any]) -> Iterator[ToolSpec]:
 # Definitions of providers
 
 
-def _is_definition(item: Mapping[Any, Any]) -> bool:
+def is_definition(item: Mapping[Any, Any]) -> bool:
+    """Whether a dict defines a tool, in any provider's format."""
     return any(isinstance(item.get(key), str) for key in ("name", "type", "title")) or any(
         key in item for key in ("function", "toolSpec", "function_declarations", "functionDeclarations", *_GOOGLE)
     )

@@ -216,6 +216,18 @@ def test_a_state_without_messages_tells_task_and_answer_only():
     assert not trace.tool_use_known
 
 
+def test_a_request_to_a_model_s_api_lists_its_tools():
+    request = {"model": "m", "messages": RUN, "tools": [{"type": "function", "function": {"name": "f"}}]}
+    assert [spec.name for spec in to_trace(request).tools] == ["f"]
+    assert [spec.name for spec in to_trace(request, tools=["g"]).tools] == ["g"]
+    assert not to_trace({"messages": RUN, "tools": ["hammer"]}).tools_known
+
+
+def test_documents_of_a_state_that_went_through_json():
+    state = {"messages": [("user", "q"), ("ai", "a")], "documents": [{"page_content": "d", "metadata": {}}], "n": [1]}
+    assert to_trace(state).contexts == ["d"]
+
+
 def test_what_the_caller_says_wins():
     trace = to_trace(RUN, task="T", status="failed", tools=["a", {"name": "b"}])
     assert (trace.task, trace.status) == ("T", "failed")
@@ -272,10 +284,12 @@ def test_an_agent_or_an_open_stream_is_no_run(agent: Any):
 
 
 @pytest.mark.parametrize(
-    "options", [{"turn": "first"}, {"turn": True}, {"turn": None}, {"turn": 1.0}, {"status": "done"}]
+    "options", [{"turn": "first"}, {"turn": True}, {"turn": None}, {"turn": 1.0}, {"status": "done"}, {"task": 3}]
 )
 def test_wrong_options(options: dict):
-    with pytest.raises(ConfigError, match=r"turn=.* is no turn|status='done' is unknown; give one of finished,"):
+    with pytest.raises(
+        ConfigError, match=r"turn=.* is no turn|status='done' is unknown; give one of finished,|task=3 is no text"
+    ):
         to_trace(RUN, **options)
 
 
