@@ -9,7 +9,8 @@ from scipy.stats import binomtest
 
 from langchain_llm_judge.experiments.measures import Measure, metric_names
 from langchain_llm_judge.experiments.store import ExperimentStore
-from langchain_llm_judge.reliability.bootstrap import Interval, bootstrap_ci
+from langchain_llm_judge.reliability.bootstrap import bootstrap_ci
+from langchain_llm_judge.reliability.interval import Interval
 from langchain_llm_judge.results import Result
 
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from langchain_llm_judge.reliability.bootstrap import Interval, bootstrap_ci
+from langchain_llm_judge.reliability.bootstrap import bootstrap_ci
+from langchain_llm_judge.reliability.interval import Interval
 
 
 class Measure(NamedTuple):

@@ -86,6 +86,7 @@ evaluations = Table(
     Column("judge", String(200), nullable=False),
     Column("fingerprint", String(32), nullable=False),
     Column("label", String(40)),
+    Column("score", Float),
     Column("result", Text),
     Column("error", Text),
     Column("created_at", String(32), nullable=False),

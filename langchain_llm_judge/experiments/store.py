@@ -42,7 +42,7 @@ from langchain_llm_judge.experiments.schema import (
     rows,
     runs,
 )
-from langchain_llm_judge.results import feedback, label_of
+from langchain_llm_judge.results import feedback, label_of, score_of
 
 DEFAULT_URL = "sqlite:///llm_judge.db"
 _BUSY_S = 60
@@ -312,6 +312,17 @@ class ExperimentStore:
         with self._reading() as connection:
             return [Measure(*line) for line in connection.execute(statement)]
 
+    def read_verdicts(self, run_id: str) -> Sequence[Any]:
+        """Key, repeat, judge, label and score of every evaluation; a row without evaluations has one without judge."""
+        statement: Select[Any] = (
+            select(rows.c.key, rows.c.repeat, evaluations.c.judge, evaluations.c.label, evaluations.c.score)
+            .select_from(_current_rows().outerjoin(evaluations, _of_current_judge()))
+            .where(rows.c.run_id == run_id)
+            .order_by(members.c.id, rows.c.repeat, evaluations.c.id)
+        )
+        with self._reading() as connection:
+            return connection.execute(statement).all()
+
 
 @dataclass(frozen=True)
 class Run:
@@ -332,6 +343,10 @@ class Run:
     def measures(self) -> list[Measure]:
         """Every score of every row, without the whole results."""
         return self.store.read_measures(self.id)
+
+    def verdicts(self) -> Sequence[Any]:
+        """Key, repeat, judge, label and score of every verdict, without the whole results; for `judge_agreement`."""
+        return self.store.read_verdicts(self.id)
 
     def summary(self) -> dict[str, MetricSummary]:
         """Metric → count, mean, interval and failures; a metric that two judges share has the judge's name in front."""
@@ -398,9 +413,10 @@ class _Encoded(NamedTuple):
 
 def _encoded(outcome: Outcome) -> _Encoded:
     if outcome.error is not None:
-        return _Encoded({"label": None, "result": None, "error": outcome.error}, [])
+        return _Encoded({"label": None, "score": None, "result": None, "error": outcome.error}, [])
     scores = [{"metric": one["key"], "score": one["score"]} for one in feedback(outcome.result)]
-    return _Encoded({"label": label_of(outcome.result), "result": to_json(outcome.result), "error": None}, scores)
+    columns = {"label": label_of(outcome.result), "score": score_of(outcome.result), "error": None}
+    return _Encoded({**columns, "result": to_json(outcome.result)}, scores)
 
 
 def _engine(url: str) -> Engine:

@@ -33,6 +33,11 @@ class PanelVerdict(Result):
     """Name of the member → why it gave none."""
     usage: Usage
 
+    @property
+    def winner(self) -> str | None:
+        """The verdict of a panel that compares; `None` for all others, and without a vote."""
+        return None if set(self.votes) <= {"pass", "fail"} else self.verdict
+
     def feedback(self) -> list[Feedback]:
         """One entry: the mean score, or the share of votes for the verdict where there are no scores."""
         told = ", ".join(f"{count} {verdict}" for verdict, count in self.votes.items()) or "no votes"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from langchain_llm_judge.reliability.bootstrap import Counted, Interval, interval, means
-from langchain_llm_judge.reliability.correlation import pairs_of_numbers, spearman
-from langchain_llm_judge.reliability.kappa import cohen_kappa, kappa_of_counts, pairs_of_labels, share_of_counts
+from langchain_llm_judge.reliability.correlation import countable_numbers, rank_correlation
+from langchain_llm_judge.reliability.interval import Countable, Interval, interval_of, means
+from langchain_llm_judge.reliability.kappa import countable_labels, kappa_of_codes, kappa_of_counts, share_of_counts
 from langchain_llm_judge.reliability.ratings import (
     Integers,
     checked_confidence,
@@ -17,15 +17,15 @@ from langchain_llm_judge.reliability.ratings import (
     distinct,
     label_codes,
 )
-from langchain_llm_judge.reliability.resampling import Sample
+from langchain_llm_judge.reliability.resampling import Statistic
 from langchain_llm_judge.reliability.verdicts import (
     JudgeNames,
     RowId,
     Store,
     Verdict,
     judges_of,
+    lines_of,
     matched_judges,
-    rows_of,
     verdicts_of,
 )
 from langchain_llm_judge.results import Feedback, Result
@@ -115,9 +115,9 @@ def judge_agreement(
         ['no spearman, no mean_abs_diff: no row has a score in both runs']
     """
     confidence, rng = checked_confidence(confidence), checked_rng(rng)
-    rows_a, rows_b = rows_of(store, run_a), rows_of(store, run_b)
-    judges_a, judges_b = matched_judges(judges_of(rows_a), judges_of(rows_b), judge)
-    pairs = Pairs(verdicts_of(rows_a, judges_a), verdicts_of(rows_b, judges_b))
+    lines_a, lines_b = lines_of(store, run_a), lines_of(store, run_b)
+    judges_a, judges_b = matched_judges(judges_of(lines_a), judges_of(lines_b), judge)
+    pairs = Pairs(verdicts_of(lines_a, judges_a), verdicts_of(lines_b, judges_b))
     return _report(pairs, confidence, rng, _note_on_judges(judges_a))
 
 
@@ -125,16 +125,21 @@ class Pairs:
     """The verdicts of two runs on the rows that both have."""
 
     def __init__(self, a: dict[RowId, Verdict], b: dict[RowId, Verdict]) -> None:
-        both = [row for row in a if row in b]
-        self.unmatched = len(a) + len(b) - 2 * len(both)
-        self.labels = [(row, a[row].label, b[row].label) for row in both if _all(a[row].label, b[row].label)]
-        self.scores = [(row, a[row].score, b[row].score) for row in both if _all(a[row].score, b[row].score)]
-        self.n = len({row for row, *_ in self.labels} | {row for row, *_ in self.scores})
-        self.n_failed = len(both) - self.n
-
-
-def _all(*values: object) -> bool:
-    return all(value is not None for value in values)
+        self.labels: list[tuple[RowId, Any, Any]] = []
+        self.scores: list[tuple[RowId, Any, Any]] = []
+        self.n = matched = 0
+        for row, (label_a, score_a) in a.items():
+            if row not in b:
+                continue
+            matched += 1
+            label_b, score_b = b[row]
+            if labelled := label_a is not None and label_b is not None:
+                self.labels.append((row, label_a, label_b))
+            if scored := score_a is not None and score_b is not None:
+                self.scores.append((row, score_a, score_b))
+            self.n += labelled or scored
+        self.unmatched = len(a) + len(b) - 2 * matched
+        self.n_failed = matched - self.n
 
 
 def units(rows: Sequence[RowId]) -> Integers | None:
@@ -147,18 +152,18 @@ def units(rows: Sequence[RowId]) -> Integers | None:
 def _report(pairs: Pairs, confidence: float, rng: np.random.Generator, notes: list[str]) -> AgreementReport:
     labels, scores = LabelPairs(pairs.labels), ScorePairs(pairs.scores)
 
-    def ci(counted: Counted) -> Interval | None:
-        return interval([counted[0]], counted[1], confidence=confidence, rng=rng)
+    def ci(statistic: Countable) -> Interval | None:
+        return interval_of(statistic, confidence=confidence, rng=rng)
 
     report = AgreementReport(
         kappa=labels.kappa,
-        kappa_ci=ci(labels.counted_kappa()),
+        kappa_ci=ci(labels.countable(kappa_of_counts)),
         raw_agreement=labels.share,
-        raw_agreement_ci=ci(labels.counted_share()),
+        raw_agreement_ci=ci(labels.countable(share_of_counts)),
         spearman=scores.correlation,
-        spearman_ci=ci(scores.counted_correlation()),
+        spearman_ci=ci(scores.countable_correlation()),
         mean_abs_diff=scores.distance,
-        mean_abs_diff_ci=ci(scores.counted_distance()),
+        mean_abs_diff_ci=ci(scores.countable_distance()),
         n=pairs.n,
         unmatched=pairs.unmatched,
         n_failed=pairs.n_failed,
@@ -172,45 +177,32 @@ class LabelPairs:
     """Two labels a row."""
 
     def __init__(self, pairs: Sequence[tuple[RowId, Any, Any]], scale: Sequence[Any] | None = None) -> None:
-        self.first = [a for _, a, _ in pairs]
-        self.second = [b for _, _, b in pairs]
-        self.scale = distinct([*self.first, *self.second], ranked=False) if scale is None else scale
-        self._unit = units([row for row, *_ in pairs])
-
-    def kinds(self) -> tuple[Sample, Integers, Integers]:
-        """The rows as a sample to draw from, and the two labels' places on the scale for each kind of row."""
-        first, second = label_codes(self.first, self.scale), label_codes(self.second, self.scale)
-        return pairs_of_labels(first, second, len(self.scale), self._unit)
+        first, second = [a for _, a, _ in pairs], [b for _, _, b in pairs]
+        self.scale = distinct([*first, *second], ranked=False) if scale is None else scale
+        self.first, self.second = label_codes(first, self.scale), label_codes(second, self.scale)
+        self.unit = units([row for row, *_ in pairs])
 
     @property
     def kappa(self) -> float | None:
         """Agreement beyond chance."""
-        return cohen_kappa(self.first, self.second)
+        return kappa_of_codes(self.first, self.second, len(self.scale))
 
     @property
     def share(self) -> float | None:
         """Share of rows with the same label."""
-        return (
-            sum(a == b for a, b in zip(self.first, self.second, strict=True)) / len(self.first) if self.first else None
-        )
+        return float((self.first == self.second).mean()) if self.first.size else None
 
-    def counted_kappa(self) -> Counted:
-        """Kappa for the bootstrap."""
-        sample, a, b = self.kinds()
-        return sample, kappa_of_counts(a, b, len(self.scale))
-
-    def counted_share(self) -> Counted:
-        """The share for the bootstrap."""
-        sample, a, b = self.kinds()
-        return sample, share_of_counts(a, b)
+    def countable(self, statistic: Callable[[Integers, Integers, int], Statistic]) -> Countable:
+        """A statistic of the pairs for the bootstrap."""
+        return countable_labels(self.first, self.second, len(self.scale), statistic, self.unit)
 
     def why(self, report: Any) -> list[str]:
         """Why there is no kappa, or no interval."""
-        if not self.first:
+        if not self.first.size:
             return ["no kappa, no raw_agreement: no row has a label in both runs"]
         if report.kappa is None:
             return [f"no kappa: both give {self.scale[0]!r} on every row, so chance alone would agree fully"]
-        return why_no_interval("kappa", report.kappa_ci, len(self.first))
+        return why_no_interval("kappa", report.kappa_ci, self.first.size)
 
 
 class ScorePairs:
@@ -224,18 +216,18 @@ class ScorePairs:
     @property
     def correlation(self) -> float | None:
         """Rank correlation."""
-        return spearman(self.first, self.second)
+        return rank_correlation(self.first, self.second)
 
     @property
     def distance(self) -> float | None:
         """Mean distance."""
         return float(np.abs(self.first - self.second).mean()) if self.first.size else None
 
-    def counted_correlation(self) -> Counted:
+    def countable_correlation(self) -> Countable:
         """The correlation for the bootstrap."""
-        return pairs_of_numbers(self.first, self.second, self._unit)
+        return countable_numbers(self.first, self.second, self._unit)
 
-    def counted_distance(self) -> Counted:
+    def countable_distance(self) -> Countable:
         """The distance for the bootstrap."""
         return means(np.abs(self.first - self.second), self._unit)
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from langchain_llm_judge.errors import InputError, shown
 from langchain_llm_judge.reliability.asking import Answer, aask, ask, judge_for
-from langchain_llm_judge.reliability.bootstrap import Interval, share_interval
+from langchain_llm_judge.reliability.interval import Interval, share_interval
 from langchain_llm_judge.reliability.ratings import checked_confidence, checked_rng
-from langchain_llm_judge.reliability.verdicts import label_of
-from langchain_llm_judge.results import Feedback, Result
+from langchain_llm_judge.results import Feedback, Result, label_of
 
 AT_ONCE = 10
 """Pairs that `aposition_bias` asks about at a time."""

@@ -10,16 +10,15 @@ from __future__ import annotations
 import inspect
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import SimpleNamespace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 import scipy.stats
-from pydantic import BaseModel
-from scipy.special import ndtr
 
 from langchain_llm_judge.errors import ConfigError, InputError, shown
+from langchain_llm_judge.reliability.interval import Countable, Interval, defined, interval_of, means, percentiles
 from langchain_llm_judge.reliability.ratings import (
     Floats,
     Integers,
@@ -28,8 +27,7 @@ from langchain_llm_judge.reliability.ratings import (
     checked_rng,
     is_missing,
 )
-from langchain_llm_judge.reliability.resampling import CELLS, Sample, Statistic, batch_sizes, distribution
-from langchain_llm_judge.results import Result
+from langchain_llm_judge.reliability.resampling import CELLS, batch_sizes
 
 Method = Literal["percentile", "bca"]
 """How the endpoints are read off the resamples.
@@ -38,30 +36,7 @@ Method = Literal["percentile", "bca"]
 more evaluation a row, and is `None` where the jackknife shows no spread.
 """
 
-MOST_UNDEFINED = 0.1
-"""Share of resamples on which a statistic may be undefined before there is no interval."""
-
-Counted: TypeAlias = tuple[Sample, Statistic]
-"""Rows by kind, and the statistic as a function of their counts."""
-
-_COUNTED: dict[Any, Callable[[Sequence[Any]], Counted]] = {}
-
-
-class Interval(Result):
-    """Two ends between which the true value lies in the stated share of samples. Unpacks as `low, high`."""
-
-    low: float
-    high: float
-
-    def __init__(self, low: float, high: float) -> None:
-        BaseModel.__init__(self, low=low, high=high)
-
-    def __iter__(self) -> Iterator[float]:  # type: ignore[override]
-        yield self.low
-        yield self.high
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
+_COUNTED: dict[Any, Callable[[Sequence[Any]], Countable]] = {}
 
 
 def mean(values: Iterable[float]) -> float:
@@ -79,8 +54,8 @@ def bootstrap_ci(
 ) -> Interval | None:
     """Confidence interval of a statistic, by drawing the rows again with replacement.
 
-    10,000 resamples up to 10,000 rows, fewer above, never below 500. Means, `cohen_kappa` and `spearman` are
-    computed for many resamples at once; so is a statistic that takes `axis`, such as numpy's.
+    10,000 resamples; above 10,000 rows fewer. Means, `cohen_kappa` and `spearman` are computed for many resamples at
+    once; so is a statistic that takes `axis`, such as numpy's.
 
     Nominal 95 % covers 92 to 97.5 % at 50 and 200 rows for means (also of skewed scores), Spearman's correlation
     and kappa. It does not hold for rates nearer to 0 or 1 than about 4 rows' worth, for heavy tails (a log-normal mean
@@ -119,71 +94,31 @@ def bootstrap_ci(
         raise ConfigError(f"method={shown(method)} is unknown; give 'percentile' or 'bca'")
     rows = list(values)
     if statistic in _COUNTED:
-        sample, on_counts = _COUNTED[statistic](rows)
+        countable = _COUNTED[statistic](rows)
         if method == "percentile":
-            return interval([sample], on_counts, confidence=confidence, rng=rng)
+            return interval_of(countable, confidence=confidence, rng=rng)
+        sample, on_counts = countable.counted(np.arange(countable.rows), None)
         return _interval_of_rows(sample.size, lambda drawn: on_counts(sample.tally(drawn)), confidence, rng, method)
     table = _table(rows)
     return _interval_of_rows(len(table), _on_table(table, statistic), confidence, rng, method)
 
 
-def counts_as(*functions: Any) -> Callable[[Callable[[Sequence[Any]], Counted]], Callable[[Sequence[Any]], Counted]]:
+def counts_as(
+    *functions: Any,
+) -> Callable[[Callable[[Sequence[Any]], Countable]], Callable[[Sequence[Any]], Countable]]:
     """Says that a statistic can be computed from counts of kinds, for `bootstrap_ci` to use."""
 
-    def register(counted: Callable[[Sequence[Any]], Counted]) -> Callable[[Sequence[Any]], Counted]:
+    def register(counted: Callable[[Sequence[Any]], Countable]) -> Callable[[Sequence[Any]], Countable]:
         _COUNTED.update(dict.fromkeys(functions, counted))
         return counted
 
     return register
 
 
-def interval(
-    samples: Sequence[Sample], statistic: Statistic, *, confidence: float, rng: np.random.Generator
-) -> Interval | None:
-    """The interval of a statistic of counts; the first sample's size decides how far it is expanded."""
-    size = samples[0].size
-    if size < 2 or math.isnan(_on_observed(samples, statistic)):
-        return None
-    drawn = _defined(distribution(samples, statistic, rng))
-    return None if drawn is None else _percentiles(drawn, size, confidence)
-
-
-def share_interval(count: int, of: int, *, confidence: float, rng: np.random.Generator) -> Interval | None:
-    """The interval of `count` out of `of`.
-
-    A share of 0 or 1 could still come out otherwise, which its rows cannot show; so one row's weight is spread over
-    both outcomes.
-
-    References:
-        Agresti and Coull (1998), Approximate Is Better than "Exact" for Interval Estimation of Binomial Proportions,
-        The American Statistician 52(2), on adding to the counts.
-    """
-    sample = Sample(np.array([count, of - count]), np.array([0.5, 0.5]))
-    return interval([sample], lambda drawn: drawn[:, 0] / drawn.sum(axis=1), confidence=confidence, rng=rng)
-
-
 @counts_as(mean, np.mean, statistics.mean, statistics.fmean)
-def counted_mean(rows: Sequence[Any]) -> Counted:
+def counted_mean(rows: Sequence[Any]) -> Countable:
     """The mean of the numbers that are there."""
     return means(_present_numbers(rows))
-
-
-def means(values: Floats, unit: Integers | None = None) -> Counted:
-    """The mean of numbers as a sample to draw from and a statistic of counts.
-
-    Args:
-        values: One number a row.
-        unit: Where rows repeat a case: which.
-    """
-    counts = np.ones(values.size, dtype=np.int64)
-    if unit is None:
-        values, counts = np.unique(values, return_counts=True)
-    return Sample(counts, unit=unit), lambda drawn: np.einsum("ru,u->r", drawn, values) / drawn.sum(axis=1)
-
-
-def _on_observed(samples: Sequence[Sample], statistic: Statistic) -> float:
-    counts = np.concatenate([sample.counts for sample in samples])
-    return float(statistic(counts[np.newaxis])[0])
 
 
 def _interval_of_rows(
@@ -192,24 +127,12 @@ def _interval_of_rows(
     if size < 2 or math.isnan(float(statistic(np.arange(size)[np.newaxis])[0])):
         return None
     batches = [statistic(rng.integers(0, size, (batch, size))) for batch in batch_sizes(size)]
-    drawn = _defined(np.concatenate(batches))
+    drawn = defined(np.concatenate(batches))
     if drawn is None:
         return None
     if method == "percentile" or drawn.min() == drawn.max():
-        return _percentiles(drawn, size, confidence)
+        return percentiles(drawn, size, confidence)
     return _bca(drawn, size, statistic, confidence)
-
-
-def _defined(drawn: Floats) -> Floats | None:
-    defined = drawn[np.isfinite(drawn)]
-    return None if defined.size < (1 - MOST_UNDEFINED) * drawn.size else defined
-
-
-def _percentiles(drawn: Floats, size: int, confidence: float) -> Interval:
-    tail = (1 - confidence) / 2
-    expanded = float(ndtr(scipy.stats.t.ppf(tail, size - 1) * math.sqrt(size / (size - 1))))
-    low, high = np.quantile(drawn, [expanded, 1 - expanded])
-    return Interval(float(low), float(high))
 
 
 def _bca(drawn: Floats, size: int, statistic: Callable[[Integers], Floats], confidence: float) -> Interval | None:

@@ -12,10 +12,10 @@ import numpy as np
 
 from langchain_llm_judge.errors import ConfigError, InputError, shown
 from langchain_llm_judge.reliability.asking import Answer, aask, ask, judge_for, temperature_of, uncached
-from langchain_llm_judge.reliability.bootstrap import Interval, bootstrap_ci, share_interval
+from langchain_llm_judge.reliability.bootstrap import bootstrap_ci
+from langchain_llm_judge.reliability.interval import Interval, share_interval
 from langchain_llm_judge.reliability.ratings import checked_confidence, checked_rng
-from langchain_llm_judge.reliability.verdicts import label_of
-from langchain_llm_judge.results import Feedback, Result, score_of
+from langchain_llm_judge.results import Feedback, Result, label_of, score_of
 
 AT_ONCE = 10
 """Samples that `ameasure_consistency` asks for at a time."""

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from langchain_llm_judge.reliability.bootstrap import Counted, counts_as
+from langchain_llm_judge.reliability.bootstrap import counts_as
+from langchain_llm_judge.reliability.interval import Countable, Counted
 from langchain_llm_judge.reliability.kappa import columns
 from langchain_llm_judge.reliability.ratings import Floats, Integers, as_numbers, complete_pairs
 from langchain_llm_judge.reliability.resampling import Sample, Statistic
@@ -42,32 +43,41 @@ def spearman(a: Iterable[Any], b: Iterable[Any]) -> float | None:
         Spearman (1904), The Proof and Measurement of Association between Two Things, American Journal of Psychology.
     """
     first, second = complete_pairs(a, b)
+    return rank_correlation(as_numbers(first, "a"), as_numbers(second, "b"))
+
+
+def rank_correlation(a: Floats, b: Floats) -> float | None:
+    """Spearman's correlation of numbers without a gap; see `spearman`."""
     # Twice the distance from the mean rank is a whole number, so nothing is lost on the way.
-    x = 2 * rankdata(as_numbers(first, "a")) - (len(first) + 1)
-    y = 2 * rankdata(as_numbers(second, "b")) - (len(second) + 1)
+    x = 2 * rankdata(a) - (a.size + 1)
+    y = 2 * rankdata(b) - (b.size + 1)
     spread = float(x @ x) * float(y @ y)
     return None if spread == 0 else max(-1.0, min(1.0, float(x @ y) / spread**0.5))
 
 
 @counts_as(spearman)
-def counted_spearman(rows: Sequence[Any]) -> Counted:
-    """Spearman's correlation of pairs as a statistic of how often each pair occurs."""
-    first, second = complete_pairs(*columns(rows))
-    return pairs_of_numbers(as_numbers(first, "a"), as_numbers(second, "b"))
+def spearman_of_pairs(pairs: Sequence[Any]) -> Countable:
+    """Spearman's correlation of pairs of numbers."""
+    first, second = complete_pairs(*columns(pairs))
+    return countable_numbers(as_numbers(first, "a"), as_numbers(second, "b"))
 
 
-def pairs_of_numbers(a: Floats, b: Floats, unit: Integers | None = None) -> Counted:
-    """Pairs of numbers as a sample to draw from, and their correlation as a function of counts.
+def countable_numbers(a: Floats, b: Floats, unit: Integers | None = None) -> Countable:
+    """Spearman's correlation of numbers without a gap, computed from how often each pair occurs.
 
     Args:
         a: The first rater's numbers.
         b: The second's.
         unit: Where rows repeat a case: which.
     """
-    if unit is not None:
-        return Sample(np.ones(a.size, dtype=np.int64), unit=unit), _correlation(a, b)
-    kinds, counts = np.unique(np.stack([a, b], axis=1), axis=0, return_counts=True)
-    return Sample(counts), _correlation(kinds[:, 0], kinds[:, 1])
+
+    def counted(rows: Integers, unit: Integers | None) -> Counted:
+        if unit is not None:
+            return Sample(np.ones(rows.size, dtype=np.int64), unit=unit), _correlation(a[rows], b[rows])
+        kinds, counts = np.unique(np.stack([a[rows], b[rows]], axis=1), axis=0, return_counts=True)
+        return Sample(counts), _correlation(kinds[:, 0], kinds[:, 1])
+
+    return Countable(a.size, counted, unit)
 
 
 def _correlation(a: Floats, b: Floats) -> Statistic:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from langchain_llm_judge.errors import InputError, shown
 from langchain_llm_judge.reliability.agreement import LabelPairs, units, why_no_interval
-from langchain_llm_judge.reliability.bootstrap import Interval, interval
+from langchain_llm_judge.reliability.interval import Countable, Interval, interval, interval_of
+from langchain_llm_judge.reliability.kappa import kappa_of_counts, pairs_of_labels, share_of_counts
 from langchain_llm_judge.reliability.ratings import Floats, Integers, checked_confidence, checked_rng, is_missing
 from langchain_llm_judge.reliability.resampling import Sample, Statistic
 from langchain_llm_judge.reliability.verdicts import (
@@ -20,7 +21,7 @@ from langchain_llm_judge.reliability.verdicts import (
     Verdict,
     checked_judge,
     judges_of,
-    rows_of,
+    lines_of,
     verdicts_of,
 )
 from langchain_llm_judge.results import Feedback, Result
@@ -127,9 +128,9 @@ def human_agreement(
         Estimated Sensitivity and Specificity, Preventive Veterinary Medicine 113(1), on adding to the counts.
     """
     confidence, rng = checked_confidence(confidence), checked_rng(rng)
-    rows = rows_of(store, run)
-    judges = judges_of(rows)
-    verdicts = verdicts_of(rows, judges if judge is None else [checked_judge(judge, judges)])
+    lines = lines_of(store, run)
+    judges = judges_of(lines)
+    verdicts = verdicts_of(lines, judges if judge is None else [checked_judge(judge, judges)])
     return _report(_Labelled(verdicts, labels), confidence, rng)
 
 
@@ -173,16 +174,18 @@ def _label(key: Any, label: Any, binary: bool) -> str:
 def _report(labelled: _Labelled, confidence: float, rng: np.random.Generator) -> HumanAgreement:
     pairs = LabelPairs(labelled.pairs)
 
-    def ci(samples: Sequence[Sample], statistic: Statistic) -> Interval | None:
+    def ci(statistic: Countable) -> Interval | None:
+        return interval_of(statistic, confidence=confidence, rng=rng)
+
+    def ci_of_rates(samples: Sequence[Sample], statistic: Statistic) -> Interval | None:
         return interval(samples, statistic, confidence=confidence, rng=rng)
 
-    sample, kappa = pairs.counted_kappa()
     report = HumanAgreement(
         agreement=pairs.share,
-        agreement_ci=ci([sample], pairs.counted_share()[1]),
+        agreement_ci=ci(pairs.countable(share_of_counts)),
         kappa=pairs.kappa,
-        kappa_ci=ci([sample], kappa),
-        **_rates(_PassTable(labelled), ci) if labelled.binary else dict.fromkeys(_RATES),
+        kappa_ci=ci(pairs.countable(kappa_of_counts)),
+        **_rates(_PassTable(labelled), ci_of_rates) if labelled.binary else dict.fromkeys(_RATES),
         n=len(labelled.pairs),
         n_unlabelled=len(labelled.unlabelled),
         unmatched=labelled.unmatched,
@@ -208,7 +211,7 @@ class _PassTable:
 
     def __init__(self, labelled: _Labelled) -> None:
         pairs = LabelPairs(labelled.pairs, scale=("pass", "fail"))
-        self.labelled, judge, human = pairs.kinds()
+        self.labelled, judge, human = pairs_of_labels(pairs.first, pairs.second, 2, pairs.unit)
         self.judged, more = _unlabelled(labelled.unlabelled)
         self.judge_passes = np.concatenate([judge == 0, more])
         seen = np.arange(self.judge_passes.size) < judge.size

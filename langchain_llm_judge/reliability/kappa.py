@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from langchain_llm_judge.errors import ConfigError, InputError, shown
-from langchain_llm_judge.reliability.bootstrap import Counted, counts_as
+from langchain_llm_judge.reliability.bootstrap import counts_as
+from langchain_llm_judge.reliability.interval import Countable, Counted
 from langchain_llm_judge.reliability.ratings import Floats, Integers, complete_pairs, distinct, label_codes
 from langchain_llm_judge.reliability.resampling import Sample, Statistic
 
@@ -63,20 +64,48 @@ def cohen_kappa(
         Cohen (1968), Weighted Kappa, Psychological Bulletin 70(4).
     """
     scale, first, second = _coded(*complete_pairs(a, b), weights, labels)
-    apart = _apart(len(scale), weights)
-    seen = int(apart[first, second].sum()) * len(first)
+    return kappa_of_codes(first, second, len(scale), weights)
+
+
+def kappa_of_codes(a: Integers, b: Integers, labels: int, weights: KappaWeights | None = None) -> float | None:
+    """Kappa of labels given by their places on a scale of `labels`; see `cohen_kappa`."""
+    apart = _apart(labels, weights)
+    seen = int(apart[a, b].sum()) * a.size
     # Python's whole numbers: the one rounding is in the last division.
-    by_chance = int(np.bincount(first, minlength=len(scale)) @ apart @ np.bincount(second, minlength=len(scale)))
+    by_chance = int(np.bincount(a, minlength=labels) @ apart @ np.bincount(b, minlength=labels))
     return None if by_chance == 0 else (by_chance - seen) / by_chance
 
 
 @counts_as(cohen_kappa)
-def counted_kappa(rows: Sequence[Any]) -> Counted:
-    """Kappa of pairs of labels as a statistic of how often each pair occurs."""
-    first, second = complete_pairs(*columns(rows))
+def kappa_of_pairs(pairs: Sequence[Any]) -> Countable:
+    """Kappa of pairs of labels."""
+    first, second = complete_pairs(*columns(pairs))
     scale, a, b = _coded(first, second, None, None)
-    sample, kind_a, kind_b = pairs_of_labels(a, b, len(scale))
-    return sample, kappa_of_counts(kind_a, kind_b, len(scale))
+    return countable_labels(a, b, len(scale), kappa_of_counts)
+
+
+def countable_labels(
+    a: Integers,
+    b: Integers,
+    labels: int,
+    statistic: Callable[[Integers, Integers, int], Statistic],
+    unit: Integers | None = None,
+) -> Countable:
+    """A statistic of pairs of label codes, computed from how often each pair occurs.
+
+    Args:
+        a: Code of the first rater's label in each row.
+        b: Code of the second's.
+        labels: How many labels there are.
+        statistic: From the two labels of each kind of row, and the number of labels, to the statistic of counts.
+        unit: Where rows repeat a case: which.
+    """
+
+    def counted(rows: Integers, unit: Integers | None) -> Counted:
+        sample, kind_a, kind_b = pairs_of_labels(a[rows], b[rows], labels, unit)
+        return sample, statistic(kind_a, kind_b, labels)
+
+    return Countable(a.size, counted, unit)
 
 
 def columns(rows: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -141,7 +170,7 @@ def kappa_of_counts(kind_a: Integers, kind_b: Integers, labels: int) -> Statisti
     return kappa
 
 
-def share_of_counts(kind_a: Integers, kind_b: Integers) -> Statistic:
+def share_of_counts(kind_a: Integers, kind_b: Integers, _: int) -> Statistic:
     """Share of rows with the same label, as a function of how often each pair of labels occurs."""
     same = (kind_a == kind_b).astype(np.float64)
     return lambda counts: np.einsum("ru,u->r", counts, same) / counts.sum(axis=1)

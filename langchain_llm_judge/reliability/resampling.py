@@ -85,22 +85,26 @@ def _draw_units(unit: Integers, units: int, prior: Floats | None, rng: np.random
     return np.concatenate([rows, unseen], axis=1)
 
 
-def distribution(samples: Sequence[Sample], statistic: Statistic, rng: np.random.Generator) -> Floats:
+def distribution(
+    samples: Sequence[Sample], statistic: Statistic, rng: np.random.Generator, resamples: int = RESAMPLES
+) -> Floats:
     """The statistic on every resample; several samples are drawn apart and their counts put side by side."""
-    batches = [
-        statistic(np.concatenate([sample.draw(rng, batch) for sample in samples], axis=1))
-        for batch in batch_sizes(sum(sample.cells for sample in samples))
-    ]
-    return np.concatenate(batches)
+    sizes = batch_sizes(sum(sample.cells for sample in samples), resamples)
+    return np.concatenate([statistic(_side_by_side([sample.draw(rng, size) for sample in samples])) for size in sizes])
 
 
-def batch_sizes(cells: int) -> Iterator[int]:
+def _side_by_side(counts: Sequence[Integers]) -> Integers:
+    return counts[0] if len(counts) == 1 else np.concatenate(counts, axis=1)
+
+
+def batch_sizes(cells: int, resamples: int = RESAMPLES) -> Iterator[int]:
     """How many resamples to draw at a time, so that time and memory stay bounded.
 
     Args:
         cells: Numbers that are held to draw one resample.
+        resamples: How many at most.
     """
-    resamples = RESAMPLES if cells <= LARGE else max(LEAST, WORK // cells)
+    resamples = resamples if cells <= LARGE else max(LEAST, WORK // cells)
     batch = max(1, CELLS // max(cells, 1))
     for start in range(0, resamples, batch):
         yield min(batch, resamples - start)

@@ -1,7 +1,7 @@
 """The verdicts of stored runs: one label and one score a row.
 
-Runs and rows are taken by shape, not by class: a run has `rows`, a row has `key`, `repeat`, `evaluations` (judge →
-result) and `errors`.
+Runs are taken by shape, not by class: a run gives `verdicts()`, or has `rows` with `key`, `repeat`, `evaluations`
+(judge → result) and `errors`.
 
 What counts: a row is one (key, repeat). Its label is the winner of a comparison, else `pass` or `fail`. A row
 judged by several judges has their joint verdict (`fail` if any fails, else none if any has none, else `pass`; for
@@ -12,37 +12,17 @@ judge that failed on a row has no verdict there; its row has none either, unless
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from langchain_llm_judge.errors import InputError, shown
-from langchain_llm_judge.results import all_passed, passed, score_of
-
-
-class Row(Protocol):
-    """One judged row of a run."""
-
-    @property
-    def key(self) -> Any:
-        """What names the row in every run over the same data."""
-
-    @property
-    def evaluations(self) -> Mapping[str, Any]:
-        """Name of the judge → its result."""
-
-
-class Run(Protocol):
-    """A stored run."""
-
-    @property
-    def rows(self) -> Iterable[Any]:
-        """Its rows, each a `Row`."""
+from langchain_llm_judge.results import label_of, score_of
 
 
 class Store(Protocol):
     """Where runs are looked up."""
 
-    def run(self, name: str, /) -> Run:
+    def run(self, name: str, /) -> Any:
         """The run of this name or id."""
 
 
@@ -55,54 +35,65 @@ class Verdict(NamedTuple):
     """From 0 to 1; `None` where there is none."""
 
 
+Line: TypeAlias = tuple[Any, int, str | None, str | None, float | None]
+"""What one judge said of one row: key, repeat, judge (`None` where none was asked), label, score."""
+
 RowId: TypeAlias = tuple[Any, int]
 """Key and repeat."""
 
 JudgeNames: TypeAlias = str | tuple[str, str] | None
 """One judge, or one of each run; `None` takes those that match."""
 
+NO_VERDICT = Verdict(None, None)
 
-def rows_of(store: Store | None, run: Any) -> list[Any]:
-    """The rows of a run given by name or id, or of the run itself.
+
+def lines_of(store: Store | None, run: Any) -> list[Line]:
+    """What every judge said of every row, in a run given by name or id, or in the run itself.
 
     Raises:
         InputError: A name is given without a store.
     """
-    if hasattr(run, "rows"):
-        return list(run.rows)
-    if store is None or not hasattr(store, "run"):
-        raise InputError(
-            f"cannot look up run {shown(run)} in {shown(store)}; give an ExperimentStore, or the Run itself",
-            field="store",
-            found=store,
-        )
-    return list(store.run(run).rows)
+    if not hasattr(run, "rows"):
+        if not hasattr(store, "run"):
+            raise InputError(
+                f"cannot look up run {shown(run)} in {shown(store)}; give an ExperimentStore, or the Run itself",
+                field="store",
+                found=store,
+            )
+        run = store.run(run)  # type: ignore[union-attr]
+    if hasattr(run, "verdicts"):
+        return list(run.verdicts())
+    return [line for row in run.rows for line in _lines(row)]
 
 
-def verdicts_of(rows: Iterable[Any], judges: Sequence[str]) -> dict[RowId, Verdict]:
+def _lines(row: Any) -> Iterator[Line]:
+    repeat = getattr(row, "repeat", 0)
+    for judge, result in row.evaluations.items():
+        yield row.key, repeat, judge, label_of(result), score_of(result)
+    for judge in getattr(row, "errors", ()):
+        yield row.key, repeat, None if judge == "target" else judge, None, None
+    if not row.evaluations and not getattr(row, "errors", ()):
+        yield row.key, repeat, None, None, None
+
+
+def judges_of(lines: Iterable[Line]) -> list[str]:
+    """Names of the judges in a run, in order."""
+    return list(dict.fromkeys(judge for _, _, judge, _, _ in lines if judge is not None))
+
+
+def verdicts_of(lines: Iterable[Line], judges: Sequence[str]) -> dict[RowId, Verdict]:
     """Each row's joint verdict by the named judges."""
-    return {
-        (row.key, getattr(row, "repeat", 0)): _joint([row.evaluations.get(judge) for judge in judges]) for row in rows
-    }
-
-
-def label_of(result: object) -> str | None:
-    """A result's label: the winner of a comparison or a panel of them, else `pass` or `fail`."""
-    fields = result if isinstance(result, Mapping) else None
-    winner = fields.get("winner") if fields is not None else getattr(result, "winner", None)
-    if winner is None and isinstance(getattr(result, "verdict", None), str):
-        winner = getattr(result, "verdict", None)
-    if isinstance(winner, str):
-        return winner
-    verdict = passed(result)
-    return None if verdict is None else "pass" if verdict else "fail"
-
-
-def judges_of(rows: Iterable[Any]) -> list[str]:
-    """Names of the judges that gave verdicts in these rows; where none did, of those that failed."""
-    rows = list(rows)
-    gave = dict.fromkeys(judge for row in rows for judge in row.evaluations)
-    return list(gave or dict.fromkeys(judge for row in rows for judge in getattr(row, "errors", ())))
+    by_judge: dict[str, dict[RowId, Verdict]] = {judge: {} for judge in judges}
+    rows: dict[RowId, None] = {}
+    for key, repeat, judge, label, score in lines:
+        row = (key, repeat)
+        rows[row] = None
+        if judge in by_judge:
+            by_judge[judge][row] = Verdict(label, score)
+    if len(judges) == 1:
+        only = by_judge[judges[0]]
+        return {row: only.get(row, NO_VERDICT) for row in rows}
+    return {row: _joint([verdicts.get(row, NO_VERDICT) for verdicts in by_judge.values()]) for row in rows}
 
 
 def matched_judges(of_a: Sequence[str], of_b: Sequence[str], judge: JudgeNames) -> tuple[list[str], list[str]]:
@@ -139,18 +130,17 @@ def checked_judge(name: str, judges: Sequence[str]) -> str:
     return name
 
 
-def _joint(results: Sequence[Any]) -> Verdict:
-    if len(results) == 1:
-        return Verdict(label_of(results[0]), score_of(results[0]))
-    labels = [label_of(result) for result in results]
-    scores = [score for result in results if (score := score_of(result)) is not None]
-    joint = _joint_winner(labels) if set(labels) - {"pass", "fail", None} else _joint_pass(results)
-    return Verdict(joint, sum(scores) / len(scores) if scores and len(scores) == len(results) else None)
+def _joint(verdicts: Sequence[Verdict]) -> Verdict:
+    labels = [verdict.label for verdict in verdicts]
+    scores = [verdict.score for verdict in verdicts if verdict.score is not None]
+    joint = _joint_winner(labels) if set(labels) - {"pass", "fail", None} else _joint_pass(labels)
+    return Verdict(joint, sum(scores) / len(scores) if scores and len(scores) == len(verdicts) else None)
 
 
-def _joint_pass(results: Sequence[Any]) -> str | None:
-    verdict = all_passed(results)
-    return None if verdict is None else "pass" if verdict else "fail"
+def _joint_pass(labels: Sequence[str | None]) -> str | None:
+    if "fail" in labels:
+        return "fail"
+    return None if None in labels or not labels else "pass"
 
 
 def _joint_winner(labels: Sequence[str | None]) -> str | None:
