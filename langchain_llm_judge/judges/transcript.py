@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import count as counter
 from typing import Any
 
 from langchain_llm_judge.checks.levels import level_of
@@ -19,13 +20,20 @@ MAX_CHARACTERS = 60_000
 _SHORTEST = 60
 
 
-def transcript(trace: AgentTrace, *, limit: int = MAX_CHARACTERS) -> str:
-    """All steps of the trace and its sub-traces, a line each."""
+def transcript(trace: AgentTrace, *, limit: int = MAX_CHARACTERS, number_calls: bool = False) -> str:
+    """All steps of the trace and its sub-traces, a line each.
+
+    Args:
+        trace: The run.
+        limit: Characters to keep the contents to.
+        number_calls: Give the calls of the run itself, not those of sub-traces, their position among them.
+    """
     lines = list(_lines(trace))
+    if number_calls:
+        lines = _numbered(lines)
     longest = _longest_content([len(text) for line in lines for text in _texts(line)], limit)
-    return (
-        "\n".join(_json({key: _cut(value, longest) for key, value in line.items()}) for line in lines) or "(no steps)"
-    )
+    shown = [_text({key: _cut(value, longest) for key, value in line.items()}) for line in lines]
+    return "\n".join(shown) or "(no steps)"
 
 
 def tools_text(trace: AgentTrace) -> str:
@@ -74,13 +82,37 @@ def _line(step: Step, answered: bool) -> dict[str, Any]:
             }
         case ToolResult():
             mark = {"error": step.error_type or True} if step.is_error else {}
-            return {"result_of": step.call_id, "tool": step.name, **mark, "result": step.content}
+            return {"result_of": step.call_id, "tool": step.name, **mark, "result": _verbatim(step.content)}
         case Message():
             return {"message": step.content}
         case Thought(is_error=True):
             return {"unreadable_reply": step.content}
         case _:
             return {}
+
+
+def _numbered(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    numbers = counter()
+    return [
+        {"call_number": next(numbers), **line} if "call" in line and "inside" not in line else line for line in lines
+    ]
+
+
+class _Verbatim(str):
+    """JSON text that stands in its line as it is, not as a quoted text."""
+
+    __slots__ = ()
+
+
+def _verbatim(content: str) -> str:
+    """A content that is a JSON object or list on one line stands for itself, as that reads best."""
+    if content[:1] not in ("{", "[") or len(content.splitlines()) != 1:
+        return content
+    try:
+        json.loads(content)
+    except (ValueError, RecursionError):
+        return content
+    return _Verbatim(content)
 
 
 def _texts(line: dict[str, Any]) -> Iterator[str]:
@@ -107,6 +139,11 @@ def _cut(value: Any, longest: int) -> Any:
         return value
     half = longest // 2
     return f"{value[:half]} … [{len(value) - 2 * half} characters cut] … {value[-half:]}"
+
+
+def _text(line: dict[str, Any]) -> str:
+    parts = [f"{_json(key)}: {value if isinstance(value, _Verbatim) else _json(value)}" for key, value in line.items()]
+    return f"{{{', '.join(parts)}}}"
 
 
 def _json(value: Any) -> str:

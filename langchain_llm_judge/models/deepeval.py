@@ -1,4 +1,4 @@
-"""The bridge between DeepEval and our judge models, in both directions.
+"""The bridge by which DeepEval asks our judge models; the other direction is `deepeval_chat`.
 
 DeepEval's own reading of a score turns 12 into 1.2, 0.9 into 0.09 and true into 0.1. Here every reply is
 read by us before DeepEval sees it, on the scale it was asked for, with one re-ask. What DeepEval adds is what
@@ -12,22 +12,24 @@ progress bars and never through DeepEval's own event loop, which it would patch.
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
+import copy
+import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.messages.ai import UsageMetadata
-from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, Field
 
 from langchain_llm_judge.config import set_unless_given
 from langchain_llm_judge.errors import JudgeReplyError, shown
+from langchain_llm_judge.models.deepeval_chat import without_attachments
+from langchain_llm_judge.models.logprobs import score_weights
 from langchain_llm_judge.models.replies import Rating, Reason, ReplySchema, Score10
 from langchain_llm_judge.models.structured import JudgeModel, Reply
 from langchain_llm_judge.prompts import FilledPrompt
@@ -45,20 +47,29 @@ def keep_quiet() -> None:
 
 keep_quiet()
 
-from deepeval.metrics import GEval  # noqa: E402
+from deepeval.metrics import BaseConversationalMetric, BaseMetric, DAGMetric, GEval  # noqa: E402
 from deepeval.metrics.g_eval import Rubric  # noqa: E402
+from deepeval.metrics.utils import copy_metrics  # noqa: E402
 from deepeval.models import DeepEvalBaseLLM  # noqa: E402
 from deepeval.test_case import LLMTestCase, SingleTurnParams  # noqa: E402
 
+FOUND = (
+    "score",
+    "score_breakdown",
+    "reason",
+    "success",
+    "error",
+    "skipped",
+    "evaluation_cost",
+    "input_tokens",
+    "output_tokens",
+    "verbose_logs",
+    "confidence",
+)
+"""What a metric keeps of its last evaluation."""
+
 _STEP = re.compile(r"^\d+\. (.+)$", re.MULTILINE)
 _RUBRIC = re.compile(r"^(\d+)(?:-(\d+))?: (.+)$", re.MULTILINE)
-_SCORE = re.compile(r'"score"\s*:\s*"?(\d+)')
-_ATTACHMENT = re.compile(r"\[(?=DEEPEVAL:)")
-
-
-def without_attachments(text: str) -> str:
-    """The text with DeepEval's marks of images and files made harmless; it would open the path they name."""
-    return _ATTACHMENT.sub("⁅", text)
 
 
 class ScoreReply(ReplySchema):
@@ -155,38 +166,8 @@ class BridgedModel(DeepEvalBaseLLM):  # type: ignore[misc]
 def _completion(reply: Reply[ScoreReply]) -> Any:
     """A reply as the completion object `GEval` reads."""
     message = SimpleNamespace(content=reply.value.model_dump_json())
-    weights = _weights(reply.value.score, reply.logprobs)
+    weights = score_weights(reply.value.score, reply.logprobs)
     return SimpleNamespace(choices=[SimpleNamespace(message=message, logprobs=weights)])
-
-
-def _weights(score: int, logprobs: Any) -> Any:
-    """The token that is the score, with the scores that might have stood in its place; `None` where unknown."""
-    tokens = logprobs.get("content") if isinstance(logprobs, Mapping) else None
-    token = _score_token(score, tokens) if tokens else None
-    if token is None:
-        return None
-    others = [
-        SimpleNamespace(token=other["token"].strip(), logprob=other["logprob"])
-        for other in token.get("top_logprobs") or []
-        if other["token"].strip() in _SCALE
-    ]
-    return SimpleNamespace(content=[SimpleNamespace(token=str(score), top_logprobs=others)]) if others else None
-
-
-_SCALE = frozenset(str(score) for score in range(11))
-
-
-def _score_token(score: int, tokens: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The one token that stands where the reply gives its score; `None` where that is not one token."""
-    places = [place for place in _SCORE.finditer("".join(token["token"] for token in tokens)) if int(place[1]) == score]
-    if len(places) != 1:
-        return None
-    at = 0
-    for token in tokens:
-        if at <= places[0].start(1) < at + len(token["token"]):
-            return token if token["token"].strip() == str(score) else None
-        at += len(token["token"])
-    return None
 
 
 class _OurPrompt(str):
@@ -282,73 +263,46 @@ class Rate:
         return replace(reply, value=Rating(metric.score, metric.reason or ""), usage=bridge.usage)
 
 
-class DeepEvalChatModel(BaseChatModel):
-    """A DeepEval model as a LangChain chat model, so that any judge can use it.
-
-    It is asked for plain text, and replies are read by us: DeepEval's own reading of a schema would hide
-    what the model said.
-    """
-
-    llm: Any
-    """The `DeepEvalBaseLLM`."""
-
-    @property
-    def model_name(self) -> str:
-        """The model's own name."""
-        return str(self.llm.get_model_name())
-
-    @property
-    def _llm_type(self) -> str:
-        return "deepeval"
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        return _result(self.llm.generate(_one_text(messages)))
-
-    async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        return _result(await self.llm.a_generate(_one_text(messages)))
+def is_metric(value: Any) -> bool:
+    """Whether it is a metric that is made already."""
+    return isinstance(value, BaseMetric | BaseConversationalMetric)
 
 
-def as_chat_model(model: Any) -> BaseChatModel:
-    """A DeepEval model as a LangChain chat model.
+def fresh(metric: Any, model: Any | None = None) -> Any:
+    """A metric for one evaluation: with the settings of the given one, and nothing of what it found before.
 
     Args:
-        model: A `DeepEvalBaseLLM`: one of DeepEval's own or a user's.
+        metric: A metric, or what makes one when called with `model=`.
+        model: Takes the place of the metric's model; `None` leaves it.
     """
-    return DeepEvalChatModel(llm=model)
+    if not is_metric(metric):
+        made = metric(model=model)
+        made.async_mode = False
+        return made
+    # A graph of nodes is copied by its constructor only, which is how DeepEval copies it too.
+    twin = copy_metrics([metric])[0] if isinstance(metric, DAGMetric) else copy.copy(metric)
+    for name, value in list(vars(twin).items()):
+        if name in FOUND:
+            delattr(twin, name)
+        elif isinstance(value, list | dict | set):
+            setattr(twin, name, copy.copy(value))
+    # Its own event loop would be nested into a running one.
+    twin.async_mode = False
+    if model is not None:
+        twin.model, twin.using_native_model, twin.evaluation_model = model, False, model.get_model_name()
+    return twin
 
 
-def _one_text(messages: Sequence[BaseMessage]) -> str:
-    """Messages as the one prompt a DeepEval model takes; an earlier reply of its own is named as such."""
-    texts = [
-        f"Your reply was:\n{message.text}" if isinstance(message, AIMessage) else str(message.text)
-        for message in messages
-    ]
-    return without_attachments("\n\n".join(texts))
+def quietly(measure: Callable[..., Any]) -> dict[str, bool]:
+    """The argument that switches the progress bar off, for the metrics that take it."""
+    return {"_show_indicator": False} if "_show_indicator" in inspect.signature(measure).parameters else {}
 
 
-def _result(said: Any) -> ChatResult:
-    """What a DeepEval model gave: a text or object, with the cost beside it where it knows one."""
-    answer, cost = said if isinstance(said, tuple) and len(said) == 2 else (said, None)
-    if isinstance(answer, BaseModel):
-        answer = answer.model_dump_json()
-    message = AIMessage(str(answer), usage_metadata=_tokens(cost))
-    return ChatResult(generations=[ChatGeneration(message=message)])
-
-
-def _tokens(cost: Any) -> UsageMetadata | None:
-    given, taken = getattr(cost, "input_tokens", None), getattr(cost, "output_tokens", None)
-    if not isinstance(given, int) or not isinstance(taken, int):
-        return None
-    return UsageMetadata(input_tokens=given, output_tokens=taken, total_tokens=given + taken)
+def off_any_loop(call: Callable[[], Any]) -> Any:
+    """Call where no event loop runs: a metric that finds one may patch it to nest its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return call()
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(contextvars.copy_context().run, call).result()

@@ -76,7 +76,7 @@ def resolve_model(
     if isinstance(model, Runnable):
         return JudgeModel.of(model, policy)
     if _is_deepeval_model(model):
-        from langchain_llm_judge.models.deepeval import as_chat_model
+        from langchain_llm_judge.models.deepeval_chat import as_chat_model
 
         return JudgeModel.of(as_chat_model(model), policy)
     name, provider = _given(model, provider, settings)
