@@ -53,6 +53,13 @@ def test_json_is_the_same_document_on_any_console(process: Process, console: dic
     assert json.loads(decoded(ran.stdout, console)) == {"text": HARD}
 
 
+def test_json_on_a_terminal_steers_nothing(process: Process):
+    source = PRINTS + "write_json(['\\x9b31m', '\\u202e', '\\x1b[2J'])"
+    out = process("-c", source, environment={"PYTHONIOENCODING": "utf-8"}).stdout.decode("utf-8")
+    assert json.loads(out) == ["\x9b31m", "\u202e", "\x1b[2J"]
+    assert out.isascii()
+
+
 def test_typography_becomes_plain_where_the_console_lacks_it(process: Process):
     ran = process("-c", VIEW, environment={"PYTHONIOENCODING": "ascii"})
     assert b"-> \\u6771\\u4eac" in ran.stdout
@@ -65,7 +72,7 @@ def test_a_terminal_gets_colours_unless_no_color_is_set(process: Process):
 
 
 def test_a_reader_that_goes_away_changes_nothing_but_the_output():
-    source = PRINTS + "write_view(rows([(str(n), text) for n in range(100)] * 400)); raise SystemExit(1)"
+    source = PRINTS + "write_json([text] * 100_000); raise SystemExit(1)"
     ran = subprocess.run(
         ["bash", "-c", '"$0" -c "$1" | head -n 1; exit "${PIPESTATUS[0]}"', sys.executable, source],
         capture_output=True,
