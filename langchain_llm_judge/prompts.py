@@ -23,6 +23,8 @@ from importlib.resources import files
 from typing import NamedTuple
 
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Halves of a character, as a text cut in the middle may hold them: no request can carry one."""
 _FORM = re.compile(r"name: (\S+)\nversion: (\d+)\n=== system ===\n(.*?)\n=== user ===\n(.*)", re.DOTALL)
 
 
@@ -62,7 +64,7 @@ class Prompt(NamedTuple):
             raise ValueError(f"template {self.name!r} has the slots {sorted(wanted)}, given were {sorted(slots)}")
 
         def filled(part: str) -> str:
-            return _SLOT.sub(lambda slot: slots[slot.group(1)], part)
+            return _LONE_SURROGATE.sub("\ufffd", _SLOT.sub(lambda slot: slots[slot.group(1)], part))
 
         return FilledPrompt(filled(self.system), filled(self.user), self.version)
 

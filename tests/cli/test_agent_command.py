@@ -119,6 +119,15 @@ def test_the_grade_decides_where_there_is_one(command_line, file, served, level:
     assert "It rains." in json.dumps(server.requests[0])
 
 
+def test_halves_of_characters_do_not_keep_a_run_from_being_judged(command_line, file, served):
+    server, options = served(graded(5))
+    broken = json.dumps({**GOOD, "task": "Cut in the mid\ud83d", "final_answer": "\udc4d"})
+    ran = command_line("agent", "--trace-file", file(broken), "--json", *options, "--reference", "caf\udce9")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["trace"]["task"] == "Cut in the mid\ud83d"
+    assert "Cut in the mid\ufffd" in server.requests[0]["messages"][-1]["content"]
+
+
 def test_json_stays_pure_with_a_model_that_litellm_has_no_price_for(command_line, file, served):
     _, options = served(graded(5), model="openai/nobody-knows-this-one")
     ran = command_line("agent", "--trace-file", file(GOOD), "--json", *options)
