@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
 
 from langchain_llm_judge.checks import arguments, calls, whole
-from langchain_llm_judge.checks.base import CODES, CheckReport, CheckResult, Code, Finding, Rules, tally
+from langchain_llm_judge.checks.base import CODES, CheckReport, CheckResult, CheckStatus, Code, Finding, Rules, tally
 from langchain_llm_judge.checks.levels import Level, as_trace, levels_of
 from langchain_llm_judge.errors import ConfigError, shown
 from langchain_llm_judge.trace.schema import AgentTrace
@@ -191,12 +192,18 @@ class _Outcome:
 
     def result(self, code: Code) -> CheckResult:
         if not self.applied:
-            return CheckResult(status="not_applicable", why="; ".join(dict.fromkeys(why for _, why in self.left_out)))
+            return _settled("not_applicable", "; ".join(dict.fromkeys(why for _, why in self.left_out)))
         own = [finding for finding in self.findings if finding.code == code]
         skipped = [f"not told for {'/'.join(path) or 'the run itself'}: {why}" for path, why in self.left_out]
         why = "; ".join(dict.fromkeys([tally(own) or "nothing found", *self.notes, *skipped]))
         failed = any(finding.severity == "error" for finding in own)
-        return CheckResult(status="failed" if failed else "passed", why=why)
+        return _settled("failed" if failed else "passed", why)
+
+
+@lru_cache(maxsize=256)
+def _settled(status: CheckStatus, why: str) -> CheckResult:
+    # Most reports say the same of most codes; results are frozen, so that they can share these.
+    return CheckResult(status=status, why=why)
 
 
 def _in_order(findings: list[Finding], levels: list[Level]) -> list[Finding]:
