@@ -173,7 +173,8 @@ class _Reader:
         return self._visit_chain(run, self._enter(run, scope))
 
     def _visit_chain(self, run: Run, scope: _Scope) -> list[Item]:
-        items = [item for child in kept_attempts(run) for item in self._visit(child, scope)]
+        before = self._cached_before(run, scope) if run.is_graph and scope.node is None else []
+        items = [*before, *(item for child in kept_attempts(run) for item in self._visit(child, scope))]
         if run.is_graph:
             # A cached node has no run of its own: what it wrote is only in the graph's output.
             items = self._merged(items, self._repeated_in(run, scope), scope, run)
@@ -224,6 +225,13 @@ class _Reader:
                 return self._merged([], rest, _Scope(), root)
         return []
 
+    def _cached_before(self, graph: Run, scope: _Scope) -> list[Item]:
+        """What cached nodes wrote before the first node ran: it follows what the caller gave."""
+        given = self._messages.of(graph.inputs)
+        begun_with = self._messages.of(first_nodes(graph)[0].inputs) if given else []
+        asked = [place for place, (_, message) in enumerate(begun_with) if _is_alike(message, given[-1][1])]
+        return self._merged([], begun_with[asked[-1] + 1 :], scope, graph) if asked else []
+
     def _merged(self, items: list[Item], written: Sequence[Keyed], scope: _Scope, run: Run) -> list[Item]:
         """The items of a node's inner runs with what it wrote itself, in the order in which it wrote them."""
         here = {id(item) for item in items}
@@ -250,7 +258,8 @@ class _Reader:
 
     def _repeated_in(self, graph: Run, scope: _Scope) -> list[Keyed]:
         """The messages a graph ended with. Copies of messages without an id are told by what they say."""
-        messages = scope.new_among(self._messages.of(graph.outputs))
+        ended_with = [pair for pair in self._messages.of(graph.outputs) if isinstance(pair[1], _STEPS)]
+        messages = scope.new_among(ended_with)
         left = {like: list(items) for like, items in self._without_id.items()}
         for key, message in messages if left else ():
             alike = left.get(likeness(message), []) if message.id is None else []
@@ -381,6 +390,10 @@ def _agents(graph: Run, scope: _Scope) -> tuple[str, ...]:
     name = graph.metadata.get("lc_agent_name")
     is_own = name and name not in scope.agents[-1:]
     return (*scope.agents, str(name)) if is_own else scope.agents
+
+
+def _is_alike(message: BaseMessage, other: BaseMessage) -> bool:
+    return message.type == other.type and message.content == other.content
 
 
 def _as_text(message: BaseMessage) -> BaseMessage:
