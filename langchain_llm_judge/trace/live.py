@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
-from langchain_llm_judge.errors import TraceError
+from langchain_llm_judge.errors import ConfigError, TraceError
 from langchain_llm_judge.trace.capture import RunCapture
 from langchain_llm_judge.trace.log import Run
 from langchain_llm_judge.trace.options import TraceOptions
@@ -31,6 +31,8 @@ class TraceRecorder(RunCapture):
         answer_key: Key of the answer in the run's output.
         on_trace: Called with every trace when its run has ended, in the thread where it ended: with a paused one, and
             again with the whole when it was resumed. What it raises is logged.
+        keep: How many of the newest traces stay in `traces`; `None` keeps all. With `on_trace` and `keep=0`
+            a process may run for ever.
 
     Example:
         >>> from langchain_core.runnables import RunnableLambda
@@ -48,8 +50,12 @@ class TraceRecorder(RunCapture):
         task_key: str | None = None,
         answer_key: str | None = None,
         on_trace: Callable[[AgentTrace], object] | None = None,
+        keep: int | None = None,
     ) -> None:
         super().__init__()
+        if keep is not None and keep < 0:
+            raise ConfigError(f"keep={keep} is no number of traces; give 0 or more, or None to keep all")
+        self._keep = keep
         self._options = TraceOptions(messages_key=messages_key, task_key=task_key, answer_key=answer_key)
         self._on_trace = on_trace
         self._traces: dict[str, AgentTrace] = {}
@@ -97,3 +103,5 @@ class TraceRecorder(RunCapture):
             while len(roots) == 1 and key in self._traces:
                 key += "+"  # a caller gave two runs the same id
             self._traces[key] = trace
+            while self._keep is not None and len(self._traces) > self._keep:
+                del self._traces[next(iter(self._traces))]
