@@ -46,7 +46,7 @@ sys.addaudithook(watch)
 scores = [agent.evaluate(case)["score"] for _ in range(2)]
 for _ in range(2):
     scores.append(asyncio.run(agent.aevaluate(case))["score"])
-scores += [result["score"] for result in agent.batch([case] * 60)]
+scores += [result["score"] for result in agent.batch([case] * 24)]
 
 async def inside():
     return agent.evaluate(case)["score"]
@@ -60,7 +60,7 @@ print(json.dumps({"scores": scores, "seen": seen, "patched": patched, "loud": lo
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory):
-    """What a fresh process did during 65 whole evaluations, and what it left behind."""
+    """What a fresh process did during 29 whole evaluations (58 metrics: DeepEval reports after 50), and what it left behind."""
     folder = tmp_path_factory.mktemp("user")
     (folder / ".env").write_text("OPENAI_API_KEY=from-dotenv\nFROM_DOTENV=1\n")
     (folder / ".deepeval").mkdir()
@@ -91,8 +91,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory):
 
 def test_f21_only_the_judge_model_is_called(watched: dict[str, Any]):
     port = watched["address"].rsplit(":", 1)[1].removesuffix("/v1")
-    assert watched["scores"] == [0.8] * 65
-    assert watched["requests"] == 130
+    assert watched["scores"] == [0.8] * 29
+    assert watched["requests"] == 58
     connected = {address for event, address in watched["seen"] if event == "socket.connect"}
     assert connected == {f"('127.0.0.1', {port})"}
 
