@@ -60,7 +60,7 @@ print(json.dumps({"scores": scores, "seen": seen, "patched": patched, "loud": lo
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory):
-    """What a fresh process did during 29 whole evaluations (58 metrics: DeepEval reports after 50), and what it left behind."""
+    """What a fresh process did during 29 evaluations of 2 metrics each (DeepEval reports after 50), and left behind."""
     folder = tmp_path_factory.mktemp("user")
     (folder / ".env").write_text("OPENAI_API_KEY=from-dotenv\nFROM_DOTENV=1\n")
     (folder / ".deepeval").mkdir()
