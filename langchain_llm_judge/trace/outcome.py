@@ -40,8 +40,10 @@ def answer_of(root: Run, options: TraceOptions) -> str | None:
     output = root.outputs
     if isinstance(output, Mapping):
         return _answer_in(output, options, told_by_messages=root.is_graph and bool(messages_in(output)))
-    if output is None or root.kind == "retriever" or messages_in(output):
+    if output is None or root.kind == "retriever":
         return None
+    if messages_in(output):
+        return None if root.is_graph else _text(output) or None
     return text_of(output)
 
 

@@ -158,6 +158,8 @@ class _Reader:
             given = self._messages.of(root.inputs)
             scope = _Scope(agents, history=(frozenset(key for key, _ in given),))
             self._note_question(given)
+        if root.kind == "chain" and not root.children:
+            return self._merged([], self._after_given(root, self._messages.of(root.outputs)), scope, root)
         told_before = self._told_before(root) if is_resumed(root) else []
         return [*told_before, *self._visit(root, scope)]
 
@@ -226,11 +228,17 @@ class _Reader:
         return []
 
     def _cached_before(self, graph: Run, scope: _Scope) -> list[Item]:
-        """What cached nodes wrote before the first node ran: it follows what the caller gave."""
-        given = self._messages.of(graph.inputs)
-        begun_with = self._messages.of(first_nodes(graph)[0].inputs) if given else []
-        asked = [place for place, (_, message) in enumerate(begun_with) if _is_alike(message, given[-1][1])]
-        return self._merged([], begun_with[asked[-1] + 1 :], scope, graph) if asked else []
+        """What cached nodes wrote before the first node ran."""
+        begun_with = self._messages.of(first_nodes(graph)[0].inputs)
+        return self._merged([], self._after_given(graph, begun_with), scope, graph)
+
+    def _after_given(self, run: Run, messages: list[Keyed]) -> list[Keyed]:
+        """The messages that follow what the caller gave; none where they do not begin with it."""
+        given = self._messages.of(run.inputs)
+        if not given:
+            return [] if run.is_graph else messages
+        asked = [place for place, (_, message) in enumerate(messages) if _is_alike(message, given[-1][1])]
+        return messages[asked[-1] + 1 :] if asked else []
 
     def _merged(self, items: list[Item], written: Sequence[Keyed], scope: _Scope, run: Run) -> list[Item]:
         """The items of a node's inner runs with what it wrote itself, in the order in which it wrote them."""

@@ -190,7 +190,9 @@ def test_runs_of_other_kinds_than_graphs():
     RunnableParallel(a=scripted("one"), b=scripted("two")).invoke("hi", config)
     said = [*told(recorder.trace), f"message: {recorder.trace.final_answer}"]
     assert sorted(said) == ["message: one", "message: two"]
-    assert [trace.status for trace in recorder.traces] == ["finished"] * 3
+    RunnableLambda(lambda text: ai(f"{text} there")).invoke("hi", config)
+    assert (told(recorder.trace), recorder.trace.final_answer) == ([], "hi there")
+    assert [trace.status for trace in recorder.traces] == ["finished"] * 4
 
 
 def test_two_runs_with_the_same_id_are_two_traces():
