@@ -7,8 +7,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
+from langchain_llm_judge.trace.dialogue import as_messages
 from langchain_llm_judge.trace.log import Run
-from langchain_llm_judge.trace.nodes import is_command, messages_in
+from langchain_llm_judge.trace.nodes import messages_in
 from langchain_llm_judge.trace.tree import CUT_OFF, error_text
 from langchain_llm_judge.trace.values import plain, text_of
 
@@ -40,10 +41,8 @@ class Call:
             return None
         if run.error is not None:
             return self._message(error_text(run.error), status="error")
-        output = run.outputs
-        if is_command(output):
-            output = next((message for message in messages_in(output) if isinstance(message, ToolMessage)), output)
-        return output if isinstance(output, ToolMessage) else self._message(text_of(output))
+        told = results_in(run.outputs)
+        return told[-1] if told else self._message(text_of(run.outputs))
 
     def _message(self, content: str, **about: Any) -> ToolMessage:
         return ToolMessage(content, tool_call_id=self.id or "", name=self.name, **about)
@@ -77,6 +76,11 @@ class CallBook:
         free = [call for call in calls if call.run is None] or calls[-1:]
         same = (call for call in free if call.is_asked_by(run)) if len(free) > 1 else iter(free)
         return next(same, free[0] if free else None)
+
+
+def results_in(output: Any) -> list[ToolMessage]:
+    """The results in what a tool or a node gave."""
+    return [message for message in as_messages(messages_in(output)) if isinstance(message, ToolMessage)]
 
 
 def asks_for(message: BaseMessage, run: Run) -> bool:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import ToolMessage
-
 from langchain_llm_judge.errors import TraceError, shown
+from langchain_llm_judge.trace.calls import results_in
 from langchain_llm_judge.trace.log import Run, RunKind
-from langchain_llm_judge.trace.nodes import messages_in, state_of
+from langchain_llm_judge.trace.nodes import state_of
 from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.recorded import read_run
 from langchain_llm_judge.trace.schema import AgentTrace
@@ -114,5 +113,5 @@ def _output(kind: RunKind, given: Any) -> Any:
 
 def _call_id(output: Any) -> str | None:
     """The id of the call that a tool's output answers."""
-    results = [message for message in messages_in(output) if isinstance(message, ToolMessage)]
+    results = results_in(output)
     return results[-1].tool_call_id if results else None

@@ -75,7 +75,8 @@ class Run:
     def is_node(self) -> bool:
         """Whether this is one execution of a graph's node, or of a task of the functional API."""
         if self._is_node is None:
-            self._is_node = any(tag.startswith("graph:step:") for tag in self.tags) or self.is_task
+            is_node = any(tag.startswith("graph:step:") for tag in self.tags) and self.name != "__start__"
+            self._is_node = is_node or self.is_task
         return self._is_node
 
     @property

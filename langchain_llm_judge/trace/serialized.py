@@ -48,7 +48,7 @@ def revived(value: Any) -> Any:
 
 
 def _is_command(fields: Mapping[str, Any]) -> bool:
-    return fields.keys() >= {"update", "goto"} and fields.keys() <= _COMMAND | {"lg_name", "type"}
+    return fields.keys() >= _COMMAND
 
 
 def _make_command(fields: Mapping[str, Any]) -> StoredCommand:

@@ -14,6 +14,7 @@ from langchain_core.messages import ToolMessage
 
 from langchain_llm_judge.errors import TraceError
 from langchain_llm_judge.trace.blocks import content_text
+from langchain_llm_judge.trace.calls import results_in
 from langchain_llm_judge.trace.dialogue import as_messages
 from langchain_llm_judge.trace.log import Run
 from langchain_llm_judge.trace.nodes import messages_in, states_in
@@ -168,10 +169,9 @@ def _run_of_tool(result: ToolMessage, graph: Run) -> Run:
 
 
 def _results_in(output: Any) -> list[ToolMessage]:
-    """The results a node wrote where it wrote nothing else: it is one that runs tools."""
-    messages = as_messages(messages_in(output))
-    results = [message for message in messages if isinstance(message, ToolMessage)]
-    return results if len(results) == len(messages) else []
+    """The results a node wrote where it wrote no other message: it is one that runs tools."""
+    results = results_in(output)
+    return results if len(results) == len(messages_in(output)) else []
 
 
 def _identity(message: Any) -> Any:
