@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +30,8 @@ CONSOLES = [
     {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     {"LC_ALL": "POSIX"},
 ]
+ROOT = Path(__file__).parent.parent.parent
+
 Process = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
 
@@ -73,21 +77,31 @@ def test_a_terminal_gets_colours_unless_no_color_is_set(process: Process):
 
 def test_a_reader_that_goes_away_changes_nothing_but_the_output():
     source = PRINTS + "write_json([text] * 100_000); raise SystemExit(1)"
-    ran = subprocess.run(
-        ["bash", "-c", '"$0" -c "$1" | head -n 1; exit "${PIPESTATUS[0]}"', sys.executable, source],
-        capture_output=True,
-        timeout=60,
-    )
-    assert (ran.returncode, ran.stderr) == (1, b"")
+    with subprocess.Popen(
+        [sys.executable, "-c", source],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert running.stdout.readline() == b"[\n"
+        running.stdout.close()
+        assert running.stderr.read() == b""
+    assert running.returncode == 1
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /dev/full")
 def test_a_full_disk_is_an_error_not_a_traceback_at_exit():
-    ran = subprocess.run(
-        ["bash", "-c", '"$0" -m langchain_llm_judge.cli trace schema > /dev/full', sys.executable],
-        capture_output=True,
-        timeout=60,
-    )
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "langchain_llm_judge.cli", "trace", "convert", "-"],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""},
+            input=b'{"task": "x", "steps": []}',
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=60,
+        )
     assert ran.returncode == 70
     assert b"No space left" in ran.stderr
     assert ran.stderr.count(b"\n") == 1
