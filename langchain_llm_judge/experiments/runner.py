@@ -113,7 +113,8 @@ class Experiment:
             await self._write(task, task.row.inputs, {}, error=_told(error))
             return
         outcomes = await asyncio.gather(*(self._outcome(judge, inputs) for judge in task.judges))
-        await self._write(task, inputs, dict(zip(task.judges, outcomes, strict=True)))
+        keyed = {(judge.name, judge.fingerprint): one for judge, one in zip(task.judges, outcomes, strict=True)}
+        await self._write(task, inputs, keyed)
 
     async def _inputs(self, row: Row) -> dict[str, Any]:
         """What the judges get: the row, with what the target makes of it."""
@@ -134,12 +135,11 @@ class Experiment:
         self,
         task: Task,
         inputs: Mapping[str, Any],
-        outcomes: Mapping[NamedJudge, Outcome],
+        outcomes: Mapping[tuple[str, str], Outcome],
         *,
         error: str | None = None,
     ) -> None:
-        keyed = {(judge.name, judge.fingerprint): outcome for judge, outcome in outcomes.items()}
-        await asyncio.to_thread(self.run.store.write, self.run.id, task.place, inputs, keyed, error=error)
+        await asyncio.to_thread(self.run.store.write, self.run.id, task.place, inputs, outcomes, error=error)
 
 
 def prepare(
