@@ -158,7 +158,8 @@ def prepare(
 ) -> Experiment:
     """Everything that can be refused before a call is spent; see `run_experiment`."""
     settings = Settings.from_environment()
-    named = _named(judges)
+    # Asking again is meant to be asking again: LangChain's cache would only repeat what it was told.
+    named = _named(judges, uncached=repeats != 1 or retry_failed)
     rows = read_dataset(dataset)
     if target is None:
         _check(rows, named)
@@ -253,12 +254,16 @@ def _cancel_all(runner: asyncio.Runner) -> None:
     loop.call_soon_threadsafe(lambda: [task.cancel() for task in asyncio.all_tasks(loop)])
 
 
-def _named(judges: Any) -> list[NamedJudge]:
+def _named(judges: Any, *, uncached: bool) -> list[NamedJudge]:
     given = [judges] if isinstance(judges, Runnable) else judges
     if not isinstance(given, list | tuple) or not given or not all(isinstance(judge, Runnable) for judge in given):
         raise ConfigError(f"judges={shown(judges)} holds no judges; give one such as RelevancyAgent(), or a list")
     return [
-        NamedJudge(name, judge, judge.identity() if isinstance(judge, Judge) else {"judge": name})
+        NamedJudge(
+            name,
+            judge.uncached() if uncached and isinstance(judge, Judge) else judge,
+            judge.identity() if isinstance(judge, Judge) else {"judge": name},
+        )
         for name, judge in named_apart(given).items()
     ]
 
