@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from langchain_llm_judge.errors import InputError, shown
-from langchain_llm_judge.reliability.agreement import LabelPairs, units, why_no_interval
+from langchain_llm_judge.reliability.agreement import LabelPairs, why_no_interval
 from langchain_llm_judge.reliability.interval import Countable, Interval, interval, interval_of
-from langchain_llm_judge.reliability.kappa import kappa_of_counts, pairs_of_labels, share_of_counts
-from langchain_llm_judge.reliability.ratings import Floats, Integers, checked_confidence, checked_rng, is_missing
-from langchain_llm_judge.reliability.resampling import Sample, Statistic
+from langchain_llm_judge.reliability.kappa import kappa_of_counts, share_of_counts
+from langchain_llm_judge.reliability.rates import PassTable
+from langchain_llm_judge.reliability.ratings import checked_confidence, checked_rng, is_missing
+from langchain_llm_judge.reliability.resampling import Statistic
 from langchain_llm_judge.reliability.verdicts import (
     RowId,
     Store,
@@ -139,7 +138,8 @@ class _Labelled:
 
     def __init__(self, verdicts: Mapping[RowId, Verdict], labels: Mapping[Any, Any]) -> None:
         judged = {row: verdict.label for row, verdict in verdicts.items() if verdict.label is not None}
-        self.binary = set(judged.values()) <= {"pass", "fail"}
+        said = judged.values() if judged else [str(label).lower() for label in labels.values()]
+        self.binary = not set(said) & {*_WINNERS, *_WINNERS.values()}
         given = {key: _label(key, label, self.binary) for key, label in labels.items() if not is_missing(label)}
         human = {row: given[key] for row in verdicts if (key := _known(row[0], given)) is not None}
         keys = {_known(key, given) for key, _ in verdicts}
@@ -148,6 +148,10 @@ class _Labelled:
         self.n_failed = sum(row not in judged for row in human)
         self.pairs = [(row, judged[row], human[row]) for row in human if row in judged]
         self.unlabelled = [(row, label) for row, label in judged.items() if row not in human]
+
+    def table(self) -> PassTable:
+        """Pass and fail of the judge beside people's; empty where the judge compares."""
+        return PassTable(self.pairs, self.unlabelled) if self.binary else PassTable([], [])
 
 
 def _known(key: Any, given: Mapping[Any, Any]) -> Any | None:
@@ -172,20 +176,20 @@ def _label(key: Any, label: Any, binary: bool) -> str:
 
 
 def _report(labelled: _Labelled, confidence: float, rng: np.random.Generator) -> HumanAgreement:
-    pairs = LabelPairs(labelled.pairs)
+    pairs, table = LabelPairs(labelled.pairs), labelled.table()
 
     def ci(statistic: Countable) -> Interval | None:
         return interval_of(statistic, confidence=confidence, rng=rng)
 
-    def ci_of_rates(samples: Sequence[Sample], statistic: Statistic) -> Interval | None:
-        return interval(samples, statistic, confidence=confidence, rng=rng)
+    def ci_of_rate(rate: Statistic) -> Interval | None:
+        return interval(table.samples, rate, confidence=confidence, rng=rng)
 
     report = HumanAgreement(
         agreement=pairs.share,
         agreement_ci=ci(pairs.countable(share_of_counts)),
         kappa=pairs.kappa,
         kappa_ci=ci(pairs.countable(kappa_of_counts)),
-        **_rates(_PassTable(labelled), ci_of_rates) if labelled.binary else dict.fromkeys(_RATES),
+        **_rates(table, ci_of_rate) if labelled.binary else dict.fromkeys(_RATES),
         n=len(labelled.pairs),
         n_unlabelled=len(labelled.unlabelled),
         unmatched=labelled.unmatched,
@@ -206,84 +210,14 @@ _RATES = (
 )
 
 
-class _PassTable:
-    """Who passes what: kinds of rows by the judge's and people's verdict, and the measures as functions of counts."""
-
-    def __init__(self, labelled: _Labelled) -> None:
-        pairs = LabelPairs(labelled.pairs, scale=("pass", "fail"))
-        self.labelled, judge, human = pairs_of_labels(pairs.first, pairs.second, 2, pairs.unit)
-        self.judged, more = _unlabelled(labelled.unlabelled)
-        self.judge_passes = np.concatenate([judge == 0, more])
-        seen = np.arange(self.judge_passes.size) < judge.size
-        human_passes = np.concatenate([human == 0, np.zeros(more.size, dtype=bool)])
-        self.human_passes, self.human_fails = seen & human_passes, seen & ~human_passes
-
-    @property
-    def samples(self) -> list[Sample]:
-        return [self.labelled, self.judged]
-
-    def share(self, part: NDArray[np.bool_], whole: NDArray[np.bool_]) -> Statistic:
-        """Share of `whole` that is also in `part`; NaN where `whole` is empty."""
-        return lambda counts: _over(_times(counts, part & whole), _times(counts, whole))
-
-    @property
-    def precision(self) -> Statistic:
-        return self.share(self.human_passes, self.judge_passes & (self.human_passes | self.human_fails))
-
-    @property
-    def recall(self) -> Statistic:
-        return self.share(self.judge_passes, self.human_passes)
-
-    @property
-    def specificity(self) -> Statistic:
-        return self.share(~self.judge_passes, self.human_fails)
-
-    @property
-    def pass_rate(self) -> Statistic:
-        return self.share(self.judge_passes, np.ones_like(self.judge_passes))
-
-    def uncut(self, counts: Integers) -> Floats:
-        """The corrected pass rate, as it comes out."""
-        recall, specificity = self.recall(counts), self.specificity(counts)
-        informed = recall + specificity - 1
-        return _over(self.pass_rate(counts) + specificity - 1, np.where(informed > 0, informed, np.nan))
-
-    def corrected(self, counts: Integers) -> Floats:
-        """The corrected pass rate, cut to 0 to 1."""
-        return np.asarray(np.clip(self.uncut(counts), 0, 1))
-
-    def observed(self, statistic: Statistic) -> float | None:
-        value = float(statistic(np.concatenate([self.labelled.counts, self.judged.counts])[np.newaxis])[0])
-        return None if math.isnan(value) else value
-
-
-def _unlabelled(rows: Sequence[tuple[RowId, str]]) -> tuple[Sample, NDArray[np.bool_]]:
-    passes = np.array([label == "pass" for _, label in rows], dtype=bool)
-    unit = units([row for row, _ in rows])
-    if unit is not None:
-        return Sample(np.ones(passes.size, dtype=np.int64), unit=unit), passes
-    return Sample(np.array([passes.sum(), (~passes).sum()])), np.array([True, False])
-
-
-def _times(counts: Integers, kinds: NDArray[np.bool_]) -> Floats:
-    times: Floats = np.einsum("ru,u->r", counts, kinds.astype(np.float64))
-    return times
-
-
-def _over(part: Floats, whole: Floats) -> Floats:
-    with np.errstate(invalid="ignore"):
-        share: Floats = np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)
-    return share
-
-
-def _rates(table: _PassTable, ci: Any) -> dict[str, Any]:
+def _rates(table: PassTable, ci: Callable[[Statistic], Interval | None]) -> dict[str, Any]:
     shares = {name: getattr(table, name) for name in _SHARES}
     return {
         **{name: table.observed(statistic) for name, statistic in shares.items()},
-        **{f"{name}_ci": ci(table.samples, statistic) for name, statistic in shares.items()},
+        **{f"{name}_ci": ci(statistic) for name, statistic in shares.items()},
         "pass_rate": table.observed(table.pass_rate),
         "corrected_pass_rate": table.observed(table.corrected),
-        "corrected_pass_rate_ci": ci(table.samples, table.corrected),
+        "corrected_pass_rate_ci": ci(table.corrected),
     }
 
 
@@ -313,8 +247,8 @@ def _notes_on_rates(report: HumanAgreement, labelled: _Labelled) -> Iterable[str
             "a judge that tells nothing"
         )
     else:
-        uncut = _PassTable(labelled)
-        value = uncut.observed(uncut.uncut)
+        table = labelled.table()
+        value = table.observed(table.uncut)
         if value is not None and not 0 <= value <= 1:
             yield f"corrected_pass_rate came out as {value:.3g} and was cut to {report.corrected_pass_rate:g}"
         yield from why_no_interval("corrected_pass_rate", report.corrected_pass_rate_ci, report.n)

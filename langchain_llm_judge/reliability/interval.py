@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from scipy.special import ndtr
 
 from langchain_llm_judge.reliability.ratings import Floats, Integers
-from langchain_llm_judge.reliability.resampling import LARGE, RESAMPLES, Sample, Statistic, distribution
+from langchain_llm_judge.reliability.resampling import LARGE, Sample, Statistic, distribution
 from langchain_llm_judge.results import Result
 
 MOST_UNDEFINED = 0.1
@@ -80,7 +80,7 @@ def interval(
     *,
     confidence: float,
     rng: np.random.Generator,
-    resamples: int = RESAMPLES,
+    resamples: int | None = None,
 ) -> Interval | None:
     """The interval of a statistic of counts; the first sample's size decides how far it is expanded.
 

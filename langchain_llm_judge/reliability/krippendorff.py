@@ -51,7 +51,9 @@ def krippendorff_alpha(ratings: Iterable[Iterable[Any]], *, level: Level = "nomi
     if level not in _DISTANCE:
         raise ConfigError(f"level={shown(level)} is unknown; give one of {', '.join(map(repr, _DISTANCE))}")
     rows = _rows(ratings)
-    present = np.array([[not is_missing(rating) for rating in row] for row in rows], dtype=bool).reshape(len(rows), -1)
+    if not rows:
+        return None
+    present = np.array([[not is_missing(rating) for rating in row] for row in rows], dtype=bool)
     present &= present.sum(axis=0) > 1
     if not present.any():
         return None

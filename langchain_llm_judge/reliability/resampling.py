@@ -86,7 +86,7 @@ def _draw_units(unit: Integers, units: int, prior: Floats | None, rng: np.random
 
 
 def distribution(
-    samples: Sequence[Sample], statistic: Statistic, rng: np.random.Generator, resamples: int = RESAMPLES
+    samples: Sequence[Sample], statistic: Statistic, rng: np.random.Generator, resamples: int | None = None
 ) -> Floats:
     """The statistic on every resample; several samples are drawn apart and their counts put side by side."""
     sizes = batch_sizes(sum(sample.cells for sample in samples), resamples)
@@ -97,14 +97,15 @@ def _side_by_side(counts: Sequence[Integers]) -> Integers:
     return counts[0] if len(counts) == 1 else np.concatenate(counts, axis=1)
 
 
-def batch_sizes(cells: int, resamples: int = RESAMPLES) -> Iterator[int]:
+def batch_sizes(cells: int, resamples: int | None = None) -> Iterator[int]:
     """How many resamples to draw at a time, so that time and memory stay bounded.
 
     Args:
         cells: Numbers that are held to draw one resample.
-        resamples: How many at most.
+        resamples: How many at most; `RESAMPLES` by default.
     """
-    resamples = resamples if cells <= LARGE else max(LEAST, WORK // cells)
+    most = RESAMPLES if resamples is None else resamples
+    total = most if cells <= LARGE else min(most, max(LEAST, WORK // cells))
     batch = max(1, CELLS // max(cells, 1))
-    for start in range(0, resamples, batch):
-        yield min(batch, resamples - start)
+    for start in range(0, total, batch):
+        yield min(batch, total - start)

@@ -53,17 +53,22 @@ def lines_of(store: Store | None, run: Any) -> list[Line]:
     Raises:
         InputError: A name is given without a store.
     """
-    if not hasattr(run, "rows"):
-        if not hasattr(store, "run"):
-            raise InputError(
-                f"cannot look up run {shown(run)} in {shown(store)}; give an ExperimentStore, or the Run itself",
-                field="store",
-                found=store,
-            )
-        run = store.run(run)  # type: ignore[union-attr]
+    # `verdicts` first: to ask a stored run for its rows is to read them.
+    if not (hasattr(run, "verdicts") or hasattr(run, "rows")):
+        run = _looked_up(store, run)
     if hasattr(run, "verdicts"):
         return list(run.verdicts())
     return [line for row in run.rows for line in _lines(row)]
+
+
+def _looked_up(store: Any, run: Any) -> Any:
+    if not hasattr(store, "run"):
+        raise InputError(
+            f"cannot look up run {shown(run)} in {shown(store)}; give an ExperimentStore, or the Run itself",
+            field="store",
+            found=store,
+        )
+    return store.run(run)
 
 
 def _lines(row: Any) -> Iterator[Line]:
