@@ -153,6 +153,11 @@ def find_api_key(provider: str, config_path: str | Path | None = None) -> Secret
     )
 
 
+def openai_base_url() -> str | None:
+    """The address of OpenAI's server, where the environment names another than its own."""
+    return os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or None
+
+
 def _key_in_file(path: Path, provider: str) -> str:
     parser = configparser.ConfigParser(interpolation=None)
     try:

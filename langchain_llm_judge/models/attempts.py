@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import email.utils
+import math
 import random
 import threading
 import time
-import weakref
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -152,14 +152,13 @@ def _value_of(future: Future[V], timeout: float | None) -> V:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One request to a model, by its sync client or, where that is safe, its async one."""
+    """One request to a model."""
 
     call: Callable[[], Any]
-    acall: Callable[[], Any]
+    acall: Callable[[], Awaitable[Any]]
     timeout: float
-    home: Home
-    native: bool
-    """Whether the async client may be used at all."""
+    natively: bool
+    """Whether `arun` may await the model; otherwise its sync client serves, in a thread."""
 
     def run(self) -> Any:
         """Ask and wait."""
@@ -167,36 +166,21 @@ class Attempt:
 
     async def arun(self) -> Any:
         """Ask without blocking the event loop."""
-        if not (self.native and self.home.is_here()):
-            return await InThread(self.call, self.timeout).arun()
+        if self.natively:
+            try:
+                return await self._awaited()
+            except RuntimeError as error:
+                # What a pooled connection of a closed loop raises, and nothing else of an HTTP client.
+                if type(error) is not RuntimeError:
+                    raise
         try:
-            async with asyncio.timeout(self.timeout):
-                return await self.acall()
-        except RuntimeError as error:
-            # What a pooled connection of a closed loop raises, where the user's own code opened it.
-            if type(error) is not RuntimeError:
-                raise
-        return await InThread(self.call, self.timeout).arun()
+            return await InThread(self.call, self.timeout).arun()
+        except NotImplementedError:  # a model without a sync client
+            return await self._awaited()
 
-
-class Home:
-    """The event loop a model's async client lives in: the first one it was used in.
-
-    Async clients keep connections that belong to the loop which opened them, so in any other loop, also after
-    the first has closed, the sync client serves, in a thread.
-    """
-
-    def __init__(self) -> None:
-        self._loop: weakref.ref[asyncio.AbstractEventLoop] | None = None
-        self._lock = threading.Lock()
-
-    def is_here(self) -> bool:
-        """Whether the running loop is this home; the first to ask becomes it."""
-        loop = asyncio.get_running_loop()
-        with self._lock:
-            if self._loop is None:
-                self._loop = weakref.ref(loop)
-            return self._loop() is loop
+    async def _awaited(self) -> Any:
+        async with asyncio.timeout(self.timeout):
+            return await self.acall()
 
 
 @dataclass(frozen=True)
@@ -240,7 +224,7 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def status_of(error: BaseException) -> int | None:
-    """The HTTP status an exception carries, under any of the names that client libraries give it."""
+    """The HTTP error status an exception carries, under any of the names that client libraries give it."""
     response = getattr(error, "response", None)
     meta = response.get("ResponseMetadata", {}) if isinstance(response, Mapping) else {}
     for status in (
@@ -250,9 +234,16 @@ def status_of(error: BaseException) -> int | None:
         meta.get("HTTPStatusCode"),
         getattr(error, "code", None),
     ):
-        if isinstance(status, int) and not isinstance(status, bool) and 100 <= status < 600:
+        if isinstance(status, int) and not isinstance(status, bool) and 400 <= status < 600:
             return int(status)
     return None
+
+
+def detail_of(error: BaseException, name: str) -> Any:
+    """A detail of an error, such as `code` or `param`, from the provider's body or the exception itself."""
+    body = getattr(error, "body", None)
+    given = body.get(name) if isinstance(body, Mapping) else None
+    return getattr(error, name, None) if given is None else given
 
 
 def is_timeout(error: BaseException) -> bool:
@@ -267,7 +258,7 @@ def is_connection(error: BaseException) -> bool:
 
 def is_retryable(error: BaseException) -> bool:
     """Whether the same request may pass later."""
-    if getattr(error, "code", None) in _SPENT:
+    if any(detail_of(cause, "code") in _SPENT for cause in causes(error)):
         return False
     status = status_of(error)
     if status is not None:
@@ -308,7 +299,7 @@ def _seconds(text: Any) -> float | None:
     if text is None:
         return None
     try:
-        return float(text)
+        return float(text) if math.isfinite(float(text)) else None
     except ValueError:
         pass
     try:

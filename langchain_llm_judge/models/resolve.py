@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import Runnable
+from pydantic import ValidationError
 
 from langchain_llm_judge.config import (
     DEFAULT_MODEL,
@@ -19,6 +20,7 @@ from langchain_llm_judge.config import (
     Settings,
     checked_temperature,
     find_api_key,
+    openai_base_url,
     set_unless_given,
 )
 from langchain_llm_judge.errors import (
@@ -173,7 +175,7 @@ def _litellm_model(
     listed_as = [full, full.partition("/")[2]]
 
     def build(sent: float | None) -> Any:
-        return _chat_litellm(full, key or ("none" if api_base else None), api_base, policy, sent)
+        return _chat_litellm(full, owner, key or ("none" if api_base else None), api_base, policy, sent)
 
     return JudgeModel(
         build,
@@ -230,21 +232,31 @@ def _litellm() -> Any:
 
 
 def _chat_litellm(
-    name: str, key: str | None, api_base: str | None, policy: CallPolicy, temperature: float | None
+    name: str, provider: str, key: str | None, api_base: str | None, policy: CallPolicy, temperature: float | None
 ) -> Any:
     _litellm()
     from langchain_litellm import ChatLiteLLM
 
+    # One attempt of the integration's, none of the SDK's below it: retries are ours.
+    sent: dict[str, Any] = {"max_retries": 0, "drop_params": True}
+    if provider == "openai":
+        sent["client"] = _openai_client(key, api_base or openai_base_url(), policy)
     return ChatLiteLLM(
         model=name,
         api_key=key,
         api_base=api_base,
         temperature=temperature,
         request_timeout=policy.timeout_s,
-        # One attempt of the integration's, none of the SDK's below it: retries are ours.
         max_retries=1,
-        model_kwargs={"max_retries": 0, "drop_params": True},
+        model_kwargs=sent,
     )
+
+
+def _openai_client(key: str | None, base_url: str | None, policy: CallPolicy) -> Any:
+    """A client for litellm to use: of its own it makes one in each thread that calls first, and closes none of them."""
+    import openai
+
+    return openai.OpenAI(api_key=key, base_url=base_url, max_retries=0, timeout=policy.timeout_s)
 
 
 def _langchain_model(
@@ -284,7 +296,8 @@ def _init_chat_model(name: str, provider: str, own: dict[str, Any]) -> Any:
     except ImportError as error:
         raise ConfigError(f"judge model {shown(name)} needs a LangChain integration: {error}") from error
     except Exception as error:
-        if "api_key" in own:
-            raise ConfigError(f"judge model {shown(name)} cannot be set up ({type(error).__name__})") from None
-        find_api_key(provider)
-        raise _unknown(name) from error
+        if isinstance(error, ValueError) and not isinstance(error, ValidationError):
+            raise _unknown(name) from error
+        if "api_key" not in own:
+            find_api_key(provider)
+        raise ConfigError(f"judge model {shown(name)} cannot be set up ({type(error).__name__})") from None

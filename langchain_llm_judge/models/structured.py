@@ -34,17 +34,18 @@ from langchain_llm_judge.errors import (
 from langchain_llm_judge.models.attempts import (
     Attempt,
     CallPolicy,
-    Home,
     InThread,
     Pause,
     Steps,
     adrive,
     causes,
+    detail_of,
     drive,
     is_connection,
     is_refusal_of_the_form,
     is_retryable,
     is_timeout,
+    retry_after,
     status_of,
 )
 from langchain_llm_judge.models.catalog import cost_usd
@@ -92,7 +93,7 @@ class _Way(NamedTuple):
     def without(self, error: BaseException, *, sends_temperature: bool) -> _Way | None:
         """The next way to try after the form of a request was refused; `None` when nothing is left to leave out."""
         temperature = self.temperature and sends_temperature
-        names_it = temperature and getattr(error, "param", None) == "temperature"
+        names_it = temperature and detail_of(error, "param") == "temperature"
         if self.structured and not names_it:
             return self._replace(structured=False)
         return self._replace(temperature=False) if temperature else None
@@ -103,7 +104,6 @@ class _Memory:
     """What is learnt about a model, shared by all calls. Only hints: losing a race costs one request."""
 
     way: _Way
-    home: Home = field(default_factory=Home)
     chats: dict[float | None, Any] = field(default_factory=dict)
     forms: dict[tuple[bool, type[BaseModel]], Runnable[Any, Any]] = field(default_factory=dict)
     """The model bound to a reply schema; working the schema out costs more than all the rest of an evaluation."""
@@ -382,8 +382,7 @@ class _Question(Generic[T]):
             call=lambda: runnable.invoke(list(messages), self.config),
             acall=lambda: runnable.ainvoke(list(messages), self.config),
             timeout=timeout,
-            home=self.model._memory.home,
-            native=not self.by_thread and _has_async_client(self.model.chat),
+            natively=not self.by_thread and _may_be_awaited(self.model.chat),
         )
 
     def _shareable(self, error: Exception) -> Exception | None:
@@ -405,8 +404,11 @@ class _Question(Generic[T]):
             )
         status = status_of(error)
         kind = type(error).__name__ if status is None else f"{status} {type(error).__name__}"
+        wait = retry_after(error)
+        asks = f" (it asks to wait {wait:.0f} s)" if wait else ""
         return ModelCallError(
-            f"judge model {label!r} failed with {kind} after {took}: {self.model.without_secrets(shown(str(error)))}",
+            f"judge model {label!r} failed with {kind} after {took}{asks}: "
+            f"{self.model.without_secrets(shown(str(error)))}",
             model=label,
             attempts=spent.attempts,
             elapsed_s=spent.elapsed_s,
@@ -484,12 +486,20 @@ def _said_in(error: BaseException) -> BaseMessage | None:
     return None
 
 
-def _has_async_client(chat: Any) -> bool:
-    """Whether the model has an async client of its own, not the sync one in a pool's thread."""
+def _may_be_awaited(chat: Any) -> bool:
+    """Whether a model's own async method is safe in any event loop.
+
+    A model that keeps an SDK client is not: the client's pooled connections belong to the loop that opened them. After
+    an `asyncio.run` they are left to fail the next one, the user's own calls with the same model among them. Its
+    sync client has no such ties. Nor is a model whose async method is LangChain's default: that runs the sync one in
+    a pool whose threads are waited for when the interpreter ends.
+    """
     kind = type(chat)
-    return isinstance(chat, BaseChatModel) and (
-        kind._agenerate is not BaseChatModel._agenerate or kind._astream is not BaseChatModel._astream
-    )
+    if not isinstance(chat, BaseChatModel):
+        return False
+    own = kind._agenerate is not BaseChatModel._agenerate or kind._astream is not BaseChatModel._astream
+    names = {*dir(kind), *kind.model_fields, *kind.__private_attributes__}
+    return own and not any("client" in name.lower() for name in names)
 
 
 def _parameters_of(chat: Any) -> dict[str, Any]:
