@@ -10,12 +10,15 @@ from collections.abc import Callable
 
 import typer
 
-from langchain_llm_judge.cli import about, agent, demo, trace
+from langchain_llm_judge.cli import about, agent, answers, arguments, demo, trace
 from langchain_llm_judge.cli.outcome import Outcome, carried_out
 
 COMMANDS: tuple[Callable[..., Outcome], ...] = (
     demo.demo,
     agent.agent,
+    arguments.arguments,
+    answers.accuracy,
+    answers.relevancy,
     about.version,
 )
 """Commands of one word, in the order of the help."""
