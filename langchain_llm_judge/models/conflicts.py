@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from langchain_llm_judge.models.statements import Statement
-from langchain_llm_judge.models.words import Word, listed, term_of
+from langchain_llm_judge.models.lexicon import FALLING, HEDGES, OPPOSITES, RISING
+from langchain_llm_judge.models.statements import UNIT_NAMES, Statement
+from langchain_llm_judge.models.words import Word, term_of
 
-_HEDGES = frozenset(listed("about around approximately approx roughly nearly almost over some circa"))
 _TOLERANCE = 0.1
 """Share by which a hedged number may miss: `about 2,300` for 2,348."""
 
-_OPPOSITES = listed(
-    "increase/decrease rise/fall rise/drop grow/shrink gain/lose win/lose more/less higher/lower high/low "
-    "above/below before/after earlier/later early/late old/new older/younger larger/smaller large/small "
-    "big/small longer/shorter maximum/minimum most/least best/worst better/worse first/last open/closed "
-    "true/false right/wrong north/south east/west northern/southern eastern/western hot/cold warm/cold "
-    "buy/sell import/export enter/exit arrive/depart accept/reject allow/forbid allowed/prohibited "
-    "permit/prohibit required/optional mandatory/optional include/exclude enable/disable free/paid "
-    "public/private male/female positive/negative safe/dangerous cheap/expensive success/failure "
-    "pass/fail"
-)
+_PREFIXABLE = 4
+"""Letters a word has at least before a prefix makes its opposite (`legal`, `illegal`; not `it`, `unit`)."""
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 
 
@@ -48,7 +40,7 @@ def conflict(claim: Statement, nearest: Sequence[Statement], around: Surrounding
     everywhere = next(_conflicts_anywhere(claim, around), None)
     if everywhere is not None or not nearest:
         return everywhere
-    reasons = [next(_conflicts_with(claim, sentence), None) for sentence in nearest]
+    reasons = [next(_conflicts_with(claim, sentence, around), None) for sentence in nearest]
     return None if None in reasons else reasons[0]
 
 
@@ -58,7 +50,7 @@ def _conflicts_anywhere(claim: Statement, around: Surroundings) -> Iterator[str]
         said = claim.text[number.start : number.end]
         if not number.spelled and not _has_number(number, around, hedged):
             yield f"no passage has the number {said!r}"
-        elif wrong := _wrong_unit(number.term, claim.units[number.term], around):
+        elif number.term not in hedged and (wrong := _wrong_unit(number.term, claim.units[number.term], around)):
             yield wrong
     for name in claim.names:
         if name.term not in around.asked and not _resembles_any(name.term, around.terms):
@@ -68,7 +60,7 @@ def _conflicts_anywhere(claim: Statement, around: Surroundings) -> Iterator[str]
 def _hedged(claim: Statement) -> set[str]:
     hedged = set()
     for word, following in zip(claim.words, claim.words[1:], strict=False):
-        if claim.text[word.start : word.end].lower() in _HEDGES:
+        if claim.text[word.start : word.end].lower() in HEDGES:
             hedged.add(following.term)
     return hedged
 
@@ -86,12 +78,15 @@ def _wrong_unit(number: str, units: Set[str], around: Surroundings) -> str | Non
     if not units or number in around.asked:
         return None
     there = around.units.get(number)
-    unit = "/".join(sorted(units))
     if there is not None:
         wrong = "" not in there and not units & there
-        return f"the passages give {number[1:]} {'/'.join(sorted(there))}, not {unit}" if wrong else None
+        return f"the passages give {number[1:]} {_named(there)}, not {_named(units)}" if wrong else None
     others = sorted(other[1:] for other, beside in around.units.items() if units & beside)
-    return f"the passages give {', '.join(others[:3])} {unit}, not {number[1:]}" if others else None
+    return f"the passages give {', '.join(others[:3])} {_named(units)}, not {number[1:]}" if others else None
+
+
+def _named(units: Iterable[str]) -> str:
+    return "/".join(sorted(UNIT_NAMES[unit] for unit in units))
 
 
 def _resembles_any(name: str, terms: Iterable[str]) -> bool:
@@ -99,42 +94,63 @@ def _resembles_any(name: str, terms: Iterable[str]) -> bool:
     return name in terms or any(term.startswith(name[:4]) for term in terms)
 
 
-def _conflicts_with(claim: Statement, sentence: Statement) -> Iterator[str]:
+def _conflicts_with(claim: Statement, sentence: Statement, around: Surroundings) -> Iterator[str]:
+    yield from _other_amounts(claim, sentence, around)
     for term in sorted((claim.denied & sentence.affirmed) - sentence.denied):
-        yield f"the claim denies {term!r}, the passage affirms it"
+        yield f"the claim denies {claim.said(term)!r}, the passage affirms it"
     for term in sorted((sentence.denied & claim.affirmed) - sentence.affirmed - claim.denied):
-        yield f"the passage denies {term!r}, the claim affirms it"
-    for term in sorted(claim.terms - sentence.terms):
-        opposite = next(iter(_opposites(term) & (sentence.terms - claim.terms)), None)
+        yield f"the passage denies {sentence.said(term)!r}, the claim affirms it"
+    if claim.denied and not sentence.may_deny:
+        yield f"the claim denies {claim.said(min(claim.denied))!r}, the passage denies nothing"
+    here, there = claim.all_terms, sentence.all_terms
+    for term in sorted(here - there):
+        opposite = min(_opposites(term) & (there - here), default=None)
         if opposite is not None:
-            yield f"the claim says {term!r}, the passage {opposite!r}"
+            yield f"the claim says {claim.said(term)!r}, the passage {sentence.said(opposite)!r}"
     yield from _another_subject(claim, sentence)
+
+
+def _other_amounts(claim: Statement, sentence: Statement, around: Surroundings) -> Iterator[str]:
+    """`Item 3 costs 3 euros` where the passage has a 3, but gives item 3 another number of euros."""
+    for number, units in claim.units.items():
+        if number not in around.asked and not units & around.units.get(number, frozenset()):
+            others = sorted(other[1:] for other, beside in sentence.units.items() if units & beside)
+            if others and number not in _hedged(claim):
+                yield f"the passage gives {', '.join(others[:3])} {_named(units)}, not {number[1:]}"
 
 
 def _another_subject(claim: Statement, sentence: Statement) -> Iterator[str]:
     """`London is the capital of France` where the passage has all of it, but of Paris."""
     subject = claim.subject
-    if subject is not None and len(claim.terms) > 1 and claim.terms - sentence.terms == {subject.term}:
-        for other in sentence.content:
-            if other.capital and other.kind == "word" and other.term not in claim.terms:
-                yield f"the claim says it of {subject.term!r}, the passage of {other.term!r}"
+    if subject is None or len(claim.content) < 2:
+        return
+    others = [
+        word for word in sentence.content if word.capital and word.kind == "word" and word.term not in claim.terms
+    ]
+    if claim.terms - sentence.terms != {subject.term}:
+        verb = claim.content[1]
+        elsewhere = verb.capital or (subject.term, verb.term) in sentence.neighbours
+        others = [other for other in others if not elsewhere and (other.term, verb.term) in sentence.neighbours]
+    if others:
+        told, instead = claim.said(subject.term), sentence.said(others[0].term)
+        yield f"the claim says it of {told!r}, the passage of {instead!r}"
 
 
 def _opposites(term: str) -> Set[str]:
-    return (
-        _OPPOSITE_TERMS.get(term, set())
-        | {term.removeprefix(p) for p in _PREFIXES if term.startswith(p)}
-        | {prefix + term for prefix in _PREFIXES}
-    )
+    listed: Set[str] = _OPPOSITE_TERMS.get(term, set())
+    if len(term) < _PREFIXABLE:
+        return listed
+    bare = {term.removeprefix(prefix) for prefix in _PREFIXES if term.startswith(prefix)}
+    return listed | {word for word in bare if len(word) >= _PREFIXABLE} | {prefix + term for prefix in _PREFIXES}
 
 
-def _table(pairs: Iterable[str], term: Callable[[str], str]) -> Mapping[str, set[str]]:
+def _table() -> Mapping[str, set[str]]:
     table: dict[str, set[str]] = {}
-    for pair in pairs:
-        first, second = map(term, pair.split("/"))
+    pairs = [*OPPOSITES, *((up, down) for up in RISING for down in FALLING)]
+    for first, second in ((term_of(one), term_of(other)) for one, other in pairs):
         table.setdefault(first, set()).add(second)
         table.setdefault(second, set()).add(first)
     return table
 
 
-_OPPOSITE_TERMS = _table(_OPPOSITES, term_of)
+_OPPOSITE_TERMS = _table()

@@ -11,6 +11,7 @@ What it reaches on public labelled data is measured by `benchmarks/offline.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -19,7 +20,6 @@ from langchain_llm_judge.models.bm25 import BM25
 from langchain_llm_judge.models.evidence import SUPPORTED_FROM, Evidence, Support, statements
 from langchain_llm_judge.models.sentences import YES_NO, claims, is_refusal, sentences
 from langchain_llm_judge.models.statements import Statement
-from langchain_llm_judge.models.words import FUNCTION_WORDS, listed
 from langchain_llm_judge.results import Result
 
 __all__ = ["SUPPORTED_FROM", "AnswerRelevance", "GroundedAccuracy", "OfflineEngine", "PassageRelevance", "Support"]
@@ -27,8 +27,8 @@ __all__ = ["SUPPORTED_FROM", "AnswerRelevance", "GroundedAccuracy", "OfflineEngi
 RELEVANT_FROM = 0.5
 """Share of the question's content words a passage must have to count as relevant."""
 
-SHORT = 5
-"""Content words up to which an answer may well say none of the question's (`Paris`)."""
+SHORT = 4
+"""Words up to which an answer may well say none of the question's (`Paris`)."""
 
 Level = Literal[1, 2, 3, 4, 5]
 """How directly an answer addresses the question, from 1 (not at all) to 5 (directly and fully)."""
@@ -110,13 +110,7 @@ class OfflineEngine:
         Returns:
             One verdict a claim, in order; `[]` when the text claims nothing that words can settle.
         """
-        evidence = Evidence(passages, question)
-        found = [evidence.support(claim) for claim in claims(text)]
-        answer = text.strip().rstrip(".!").lower()
-        if found or not question.strip() or YES_NO.fullmatch(answer) is None:
-            return found
-        settled = Evidence(passages).settle(answer in _YES, question)
-        return [settled] if settled else []
+        return list(_checked(text, tuple(passages), question))
 
     def relevant(self, question: str, passages: Sequence[str]) -> list[PassageRelevance]:
         """Which passages speak of what is asked, by BM25 over words and neighbouring words.
@@ -151,16 +145,17 @@ class OfflineEngine:
         for `how many`, a name for `who`) rises by a level. A refusal has level 1.
         """
         said = Statement(answer)
-        if not said.words or (not claims(answer) and any(map(is_refusal, sentences(answer)))):
+        verdicts = self.check(answer, passages, question)
+        if not said.words or (not verdicts and any(map(is_refusal, sentences(answer)))):
             return AnswerRelevance(level=1, reason="the answer does not answer")
         asked = Statement(question).terms
-        sources = [verdict.quote for verdict in self.check(answer, passages)]
-        known = said.terms.union(*(Statement(quote).terms for quote in sources))
+        known = said.terms.union(*(Statement(verdict.quote).terms for verdict in verdicts))
         shared = len(asked & known)
         fits = _is_of_the_asked_kind(question, said)
         level = _level(shared / len(asked) if asked else 1.0, fits)
-        if level < 3 and len(said.content) <= SHORT and not sources:
-            return AnswerRelevance(level=3, reason="a short answer without a source; words cannot tell")
+        if level < 4 and len(said.words) <= SHORT and (fits or not passages):
+            known_kind = "of the asked kind" if fits else "without a source; words cannot tell"
+            return AnswerRelevance(level=4 if fits else 3, reason=f"a short answer {known_kind}")
         reason = f"{shared} of the question's {len(asked)} content words come back in the answer or its source"
         return AnswerRelevance(level=level, reason=f"{reason}{'; of the kind that is asked for' if fits else ''}")
 
@@ -189,8 +184,22 @@ class OfflineEngine:
         )
 
 
+@lru_cache(maxsize=16)
+def _checked(text: str, passages: tuple[str, ...], question: str) -> tuple[Support, ...]:
+    """The verdicts of `check`; the last ones are kept, as several measures of one answer ask for them."""
+    evidence = Evidence(passages, question)
+    found = tuple(evidence.support(claim) for claim in claims(text))
+    answer = text.strip().rstrip(".!").lower()
+    if found or not question.strip() or YES_NO.fullmatch(answer) is None:
+        return found
+    settled = Evidence(passages).settle(answer in _YES, question)
+    return (settled,) if settled else ()
+
+
 _YES = frozenset({"yes", "yeah", "yep", "true", "correct", "sure"})
-_POLAR = frozenset(listed("is are was were do does did can could will would has have had should may must"))
+_POLAR = frozenset(
+    {"is", "are", "was", "were", "do", "does", "did", "can", "could", "will", "would", "has", "have", "had"}
+)
 
 
 def _words_and_pairs(text: str) -> list[str]:
@@ -205,7 +214,7 @@ def _is_of_the_asked_kind(question: str, answer: Statement) -> bool:
     asked = question.lower().split()
     if "when" in asked or {"how", "many"} <= set(asked) or {"how", "much"} <= set(asked) or "year" in asked:
         return bool(answer.numbers)
-    if FUNCTION_WORDS.isdisjoint(asked[:1]) or not asked:
+    if not asked:
         return False
     if asked[0] in _POLAR:
         return answer.words[0].term in {"yes", "no"} if answer.words else False

@@ -10,7 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from langchain_llm_judge.models.words import listed, words
+from langchain_llm_judge.models.words import words
+
+
+def _listed(text: str) -> list[str]:
+    return text.split()
+
 
 _CODE = re.compile(r"^```.*?(?:^```[^\S\n]*$|\Z)", re.DOTALL | re.MULTILINE)
 _STOP = re.compile(
@@ -18,7 +23,7 @@ _STOP = re.compile(
     r"""|(?P<mark>[.!?…]{1,9}+["”’»')\]*_]{0,9}+)(?=(?P<gap>\s+)|$|(?<=[^\W\d_]{2}[.!?)"])(?=[A-Z][a-z]))"""
 )
 _ABBREVIATIONS = frozenset(
-    listed(
+    _listed(
         "mr mrs ms dr prof st jr sr vs etc eg ie e.g i.e cf vol fig inc ltd co corp dept est approx ca al gen gov "
         "sen rep capt col lt sgt rev hon jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k u.n d.c a.m p.m "
         "ph.d m.d b.a"
@@ -121,6 +126,11 @@ _REFUSALS = re.compile(
     ),
     re.IGNORECASE,
 )
+# What every refusal has, to save the long pattern on other sentences.
+_DENIES = re.compile(
+    r"not |n['’]t |no |sorry|apolog|as an ai|afraid|unsure|unable|insufficient|unanswerable|ich |je ne|[^\x00-\x7f]",
+    re.IGNORECASE,
+)
 _TALK = re.compile(
     r"^(?:let me know|feel free|i hope|hope (?:this|that)|please let me|is there anything|would you like"
     r"|here (?:is|are)|here['’]s|if you (?:have|need) (?:any )?(?:more|other|further|additional)|you['’]re welcome"
@@ -148,7 +158,7 @@ def _lead(sentence: str) -> int:
 
 def is_refusal(sentence: str) -> bool:
     """Whether a sentence says that it cannot say."""
-    return _REFUSALS.search(sentence) is not None
+    return _DENIES.search(sentence) is not None and _REFUSALS.search(sentence) is not None
 
 
 def _claims_something(sentence: str) -> bool:

@@ -6,21 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 
-from langchain_llm_judge.models.words import FUNCTION_WORDS, MONTHS, NEGATORS, Word, listed, term_of, words
+from langchain_llm_judge.models.lexicon import DENIALS, DETERMINERS, FUNCTION_WORDS, MONTHS, NEGATORS, UNITS
+from langchain_llm_judge.models.words import Word, term_of, words
 
-UNITS = frozenset(
-    term_of(unit)
-    for unit in listed(
-        "minute hour day week month quarter year decade century percent degree celsius fahrenheit kelvin mm "
-        "cm meter metre km kilometer kilometre mile foot feet ft inch inches yard acre hectare mg gram kg "
-        "kilogram ton tonne lb lbs pound ounce oz ml liter litre gallon barrel dollar euro yen cent rupee "
-        "franc usd eur gbp kb mb gb tb byte bit hz khz mhz ghz watt kw mw gw kwh volt amp mph kmh calorie "
-        "kcal joule"
-    )
-) | set(MONTHS)
-"""What a number can be a number of; a month counts as the unit of its days."""
+UNIT_NAMES: Mapping[str, str] = {term_of(unit): unit for unit in (*sorted(UNITS), *MONTHS)}
+"""Term of a unit → the unit; a month counts as the unit of its days."""
 
-_DETERMINERS = frozenset(listed("a an the your my our his her its their this that these those all any each some to"))
+_DENIAL_TERMS = NEGATORS | frozenset(map(term_of, DENIALS))
 
 
 class Statement:
@@ -31,6 +23,15 @@ class Statement:
         self.words: Sequence[Word] = words(text)
         self.content: Sequence[Word] = [word for word in self.words if word.is_content]
         self.terms = frozenset(word.term for word in self.content)
+
+    def said(self, term: str) -> str:
+        """How it says a term, for instance `fell` for `fall`; the term itself where it does not."""
+        return next((self.text[word.start : word.end] for word in self.words if word.term == term), term)
+
+    @cached_property
+    def all_terms(self) -> frozenset[str]:
+        """Terms of its content and function words."""
+        return frozenset(word.term for word in self.words)
 
     @cached_property
     def neighbours(self) -> frozenset[tuple[str, str]]:
@@ -46,16 +47,34 @@ class Statement:
     def units(self) -> Mapping[str, frozenset[str]]:
         """The units that stand beside each of its numbers: `20 days`, `$ 5`, `June 15`; empty for a bare number."""
         beside: dict[str, frozenset[str]] = {}
-        for index, word in enumerate(self.content):
+        for place, word in enumerate(self.content):
             if word.kind == "number":
-                near = self.content[max(index - 1, 0) : index + 3]
-                beside[word.term] = beside.get(word.term, frozenset()) | UNITS.intersection(n.term for n in near)
+                found = {near.term for near in self._beside(place) if near.term in UNIT_NAMES}
+                beside[word.term] = beside.get(word.term, frozenset()) | found
         return beside
+
+    def _beside(self, place: int) -> Iterator[Word]:
+        """The word directly before a number (`$ 5`, `June 15`), and up to two behind it that nothing parts from it."""
+        number = self.content[place]
+        before = self.content[place - 1] if place else None
+        if before is not None and number.start - before.end <= 1:
+            yield before
+        end = number.end
+        for word in self.content[place + 1 : place + 3]:
+            if any(mark in self.text[end : word.start] for mark in ",;:.()"):
+                return
+            yield word
+            end = word.end
 
     @cached_property
     def denied(self) -> frozenset[str]:
         """Content words that stand right behind a negator (`not refundable`)."""
         return frozenset(self.content[index].term for index in self._denied_places)
+
+    @property
+    def may_deny(self) -> bool:
+        """Whether it has a negator, or a word that can stand for one (`lack`, `only`)."""
+        return not self.all_terms.isdisjoint(_DENIAL_TERMS)
 
     @cached_property
     def affirmed(self) -> frozenset[str]:
@@ -78,7 +97,7 @@ class Statement:
         word = self.words[place]
         behind = [self.text[w.start : w.end].lower() for w in self.words[place + 1 : place + 2]]
         answers = place == 0 and word.term == "no" and (self._pauses(word) or not FUNCTION_WORDS.isdisjoint(behind))
-        return not answers and behind not in (["only"], ["sure"])
+        return not answers and behind not in (["only"], ["just"], ["sure"])
 
     def _pauses(self, word: Word) -> bool:
         return self.text[word.end : word.end + 1] in {",", ".", "!", ";"}
@@ -96,7 +115,7 @@ class Statement:
         """Words with a capital letter where a sentence does not ask for one; none in a title or heading."""
         inner = [word for word in self.content if word.kind == "word" and word.start > 0]
         capital = [word for word in inner if word.capital]
-        if len(capital) * 2 > len(inner) and len(inner) > 3:
+        if len(capital) == len(inner) > 3:
             return []
         heading = self.text.find(":")
         return [word for word in capital if word.start > heading and self._flows_into(word)]
@@ -112,5 +131,5 @@ class Statement:
         if first is None or not first.capital or first.kind != "word" or self._pauses(first):
             return None
         behind = next((word for word in self.words if word.start >= first.end), None)
-        determined = behind is not None and self.text[behind.start : behind.end].lower() in _DETERMINERS
+        determined = behind is not None and self.text[behind.start : behind.end].lower() in DETERMINERS
         return None if determined else first

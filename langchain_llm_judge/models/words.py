@@ -13,6 +13,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from langchain_llm_judge.models.lexicon import (
+    FUNCTION_WORDS,
+    IRREGULAR,
+    MONTHS,
+    ORDINALS,
+    SCALES,
+    SPELLED,
+    SYMBOLS,
+    TAILS,
+)
+
 Kind = Literal["word", "number", "function"]
 """`word`: carries content; `number`: compared by value; `function`: says little by itself (the, of, was)."""
 
@@ -38,57 +49,18 @@ class Word(NamedTuple):
         return self.kind != "function"
 
 
-def listed(text: str) -> list[str]:
-    """The words of a word list, in which blanks part them."""
-    return text.split()
-
-
-FUNCTION_WORDS = frozenset(
-    listed(
-        "a an the and or but nor if then else than so yet of at by for with about against between among into onto "
-        "through during before after to from in out on off over under up down again further once here there when "
-        "where why how all any both each either few more most other others some such only own same too very also "
-        "just even still already i me my mine we us our ours you your yours he him his she her hers it its they "
-        "them their theirs myself yourself himself herself itself themselves what which who whom whose this that "
-        "these those am is are was were be been being have has had having do does did doing done can could will "
-        "would shall should may might must ought need as while because since until although though however "
-        "therefore thus hence indeed s t d ll m re ve yes well oh ok okay please one ones etc eg ie via per upon "
-        "within without across along not no never none neither cannot"
-    )
-)
-"""English words that are no content; a claim is not measured by them."""
-
-NEGATORS = frozenset(listed("not no never none neither nor cannot without nobody nothing nowhere hardly barely"))
-"""Words that turn what follows into its opposite; `n't` counts as `not`."""
-
-_SPELLED = {
-    word: value
-    for value, word in enumerate(
-        listed(
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-            "seventeen eighteen nineteen"
-        )
-    )
-} | {tens: 10 * n for n, tens in enumerate(listed("twenty thirty forty fifty sixty seventy eighty ninety"), 2)}
-_ORDINALS = {
-    word: n for n, word in enumerate(listed("first second third fourth fifth sixth seventh eighth ninth tenth"), 1)
-}
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
-_TAILS = {"k": 1e3, "m": 1e6, "mn": 1e6, "bn": 1e9, "tn": 1e12}
-MONTHS = tuple(listed("january february march april may june july august september october november december"))
 _SHORT = {month[:3]: month for month in MONTHS} | {"sept": "september"}
-_SAME = _SHORT | {"usa": "us", "pct": "percent", "percentage": "percent"}
-_KEPT = frozenset(MONTHS) | set(_SCALES)
+_SAME = {**_SHORT, **IRREGULAR, "usa": "us", "pct": "percent", "percentage": "percent"}
+_KEPT = frozenset(MONTHS) | set(SCALES)
 _VOWELS = frozenset("aeiouy")
-_SYMBOLS = {"%": "percent", "$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "°": "degree"}
 
 _SPACELESS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 _LETTER = rf"[^\W\d_{_SPACELESS}]"
 _WORD = re.compile(
     rf"(?P<negated>\b[A-Za-z]+n['’]t\b)|(?P<dotted>\b(?:[A-Za-z]\.){{2,}})"
-    rf"|(?P<word>{_LETTER}[^\W_{_SPACELESS}\u0300-\u036f]*)|(?P<sign>[{_SPACELESS}])|(?P<symbol>[%$€£¥°])"
+    rf"|(?P<word>{_LETTER}(?:[^\W_{_SPACELESS}]|[\u0300-\u036f])*)|(?P<sign>[{_SPACELESS}])|(?P<scale>°\s?[CF]\b)|(?P<symbol>[%$€£¥°])"
     r"|(?P<iso>\b\d{4}-\d\d-\d\d(?!\d))"
-    rf"|(?P<number>(?P<digits>\d+(?:[.,]\d+)*)(?P<tail>(?:st|nd|rd|th|s|k|m|mn|bn|tn)(?!{_LETTER}|\d))?)"
+    rf"|(?P<number>(?P<digits>\d+(?:[.,]\d+)*)(?P<tail>(?:st|nd|rd|th|s|[kKmMbB]|mn|bn|tn)(?!{_LETTER}|\d))?)"
 )
 
 
@@ -110,7 +82,7 @@ class _Reading(NamedTuple):
 @lru_cache(maxsize=65536)
 def _reading(said: str) -> _Reading:
     lower, capital = said.lower(), said[0].isupper()
-    value = _SPELLED.get(lower, _ORDINALS.get(lower))
+    value = SPELLED.get(lower, ORDINALS.get(lower))
     if lower == "one":
         return _Reading("one", "function", capital, 1.0, spelled=True)
     if value is not None:
@@ -134,14 +106,15 @@ def _negated(match: re.Match[str]) -> tuple[Word]:
 
 
 def _symbol(match: re.Match[str]) -> tuple[Word]:
-    return (Word(_SYMBOLS[match.group()], "word", False, match.start(), match.end()),)
+    return (Word(SYMBOLS[match.group()], "word", False, match.start(), match.end()),)
 
 
 def _number(match: re.Match[str]) -> tuple[Word]:
     tail, before = match["tail"] or "", match.string[max(match.start() - 2, 0) : match.start()].strip()
     value = _value(match["digits"])
-    if value is not None and (tail in {"k", "mn", "bn", "tn"} or (tail == "m" and before[-1:] in {*"$€£¥"})):
-        value *= _TAILS[tail]
+    # A lone `5m` may be metres and `5b` a house number; after a currency, or in capitals, they multiply.
+    if value is not None and (tail in {"k", "K", "M", "B", "mn", "bn", "tn"} or (tail and before[-1:] in {*"$€£¥"})):
+        value *= TAILS.get(tail.lower(), 1)
     term = f"#{match['digits']}" if value is None else f"#{value:.12g}"
     return (Word(term, "number", False, *match.span(), value, spelled=tail in {"st", "nd", "rd", "th"}),)
 
@@ -161,11 +134,18 @@ def _iso_date(match: re.Match[str]) -> Iterator[Word]:
     yield Word(f"#{year}", "number", False, *match.span(), float(year))
 
 
+def _scale(match: re.Match[str]) -> tuple[Word, Word]:
+    scale = "celsius" if match.group().endswith("C") else "fahrenheit"
+    place = match.span()
+    return Word("degre", "word", False, *place), Word(scale, "word", False, *place)
+
+
 _READERS: Mapping[str, Callable[[re.Match[str]], Iterable[Word]]] = {
     "word": _word,
     "dotted": _dotted,
     "negated": _negated,
     "sign": _word,
+    "scale": _scale,
     "symbol": _symbol,
     "iso": _iso_date,
     "number": _number,
@@ -188,8 +168,8 @@ def _joined(number: Word, following: Word) -> Word | None:
     if number.value is None or following.start - number.end > 1:
         return None
     value = None
-    if following.term in _SCALES:
-        value = number.value * _SCALES[following.term]
+    if following.term in SCALES:
+        value = number.value * SCALES[following.term]
     elif number.spelled and following.spelled and following.value and number.value % 10 == 0 and number.value >= 20:
         value = number.value + following.value if following.value < 10 else None
     return (
@@ -225,4 +205,6 @@ def _stem(word: str) -> str:
 
 
 def _without_accents(lower: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFKD", lower) if not unicodedata.combining(c))
+    # Only the marks of Latin, Greek and Cyrillic: elsewhere they tell letters apart.
+    bare = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFKD", lower))
+    return unicodedata.normalize("NFC", bare)
