@@ -10,25 +10,38 @@ from collections.abc import Callable
 
 import typer
 
-from langchain_llm_judge.cli import about, agent, answers, arguments, demo, trace
+from langchain_llm_judge.cli import about, agent, answers, arguments, demo, experiments, grading, rag, trace
 from langchain_llm_judge.cli.outcome import Outcome, carried_out
 
 COMMANDS: tuple[Callable[..., Outcome], ...] = (
     demo.demo,
     agent.agent,
     arguments.arguments,
+    rag.rag,
     answers.accuracy,
     answers.relevancy,
+    grading.grade,
+    grading.compare,
+    grading.consistency,
+    rag.scan,
     about.version,
 )
 """Commands of one word, in the order of the help."""
 
 GROUPS: dict[str, tuple[Callable[..., Outcome], ...]] = {
+    "experiments": (
+        experiments.run,
+        experiments.list_,
+        experiments.show,
+        experiments.agreement,
+        experiments.compare,
+        experiments.export,
+    ),
     "trace": (trace.convert, trace.schema),
 }
 """Commands of two words; the help of a group is the docstring of its module."""
 
-_GROUP_HELP = {"trace": trace.__doc__}
+_GROUP_HELP = {"experiments": experiments.__doc__, "trace": trace.__doc__}
 
 _EXIT_CODES = """
 Exit codes: 0 passed or done; 1 judged and failed, or no verdict; 2 wrong use or input; 3 the judge failed;
