@@ -212,6 +212,7 @@ def _standard_blocks(message: AIMessage) -> list[Any]:
     """LangChain's own blocks, from a copy that names the provider where the message does not."""
     about = message.response_metadata
     provider = about.get("model_provider") or _provider_of(message.content)
+    # A copy of the content as well: LangChain's translators have lifted keys off the blocks they were given.
     copy = message.model_copy(
         update={"response_metadata": {**about, "model_provider": provider}, "content": plain(message.content)}
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -96,12 +96,12 @@ def _steps(taken: Any) -> Iterator[Step]:
     if not isinstance(taken, Sequence) or isinstance(taken, str):
         raise _no_step(taken)
     actions = [_Action(step) for step in taken]
-    number = 0
-    while actions:
-        size = _group_size(actions)
+    start = number = 0
+    while start < len(actions):
+        size = _group_size(actions, start)
         number += 1
-        yield from _group(actions[:size], number)
-        actions = actions[size:]
+        yield from _group(actions[start : start + size], number)
+        start += size
 
 
 class _Action:
@@ -134,21 +134,24 @@ class _Action:
         return text_of(self.input)
 
 
-def _group_size(actions: list[_Action]) -> int:
-    """How many actions from the first on came from the same message.
+def _group_size(actions: list[_Action], start: int) -> int:
+    """How many actions from one on came from the same message.
 
     A message lists its calls, except one that came back from JSON: there its id tells.
     """
-    first = actions[0].message
+    first = actions[start].message
+    following = islice(actions, start, None)
     if first is None:
         return 1
     if not first.tool_calls:
-        same = takewhile(lambda action: action.message is not None and action.message.id == first.id, actions)
+        same = takewhile(lambda action: action.message is not None and action.message.id == first.id, following)
         return len(list(same)) if first.id else 1
     left = [call["id"] for call in first.tool_calls]
     size = 0
-    while size < len(actions) and actions[size].message == first and actions[size].call_id in left:
-        left.remove(actions[size].call_id)
+    for action in following:
+        if action.message != first or action.call_id not in left:
+            break
+        left.remove(action.call_id)
         size += 1
     return max(size, 1)
 

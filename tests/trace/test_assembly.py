@@ -120,6 +120,7 @@ def test_calls_that_the_provider_ran(content, provider, steps, said, provider_na
         (AIMessage([FOUR], additional_kwargs={"reasoning_content": "deep"}), ["thought: deep"], "The answer is 4."),
         (AIMessage([{"type": "reasoning_content", "reasoning_content": {"text": "deep"}}]), ["thought: deep"], None),
         (AIMessage([{"type": "thinking", "thinking": [{"type": "text", "text": "deep"}]}]), ["thought: deep"], None),
+        (AIMessage([THINKING], additional_kwargs={"reasoning_content": "x"}), ["thought: user wants 4"], None),
         (AIMessage([{"type": "redacted_thinking", "data": "zz"}, FOUR]), [], FOUR["text"]),
         (AIMessage("", additional_kwargs={"refusal": "I can't."}), [], "I can't."),
         (AIMessage([{"type": "refusal", "refusal": "I can't."}]), [], "I can't."),
@@ -205,6 +206,12 @@ def test_pairing(messages: list, expected: list[str]):
     trace = to_trace([("user", "q"), *messages, ai("end")])
     assert told(trace) == expected
     assert trace.final_answer == "end"
+
+
+def test_a_result_without_an_id_goes_to_the_newest_call_of_its_name():
+    calls = [ai("", ("f", {"x": 1}, "a")), ai("", ("f", {"x": 2}, "b"))]
+    trace = to_trace([("user", "q"), *calls, FunctionMessage(content="r", name="f"), ai("end")])
+    assert trace.steps[-1].call_id == "b"
 
 
 def test_joined_results_have_the_id_and_the_name_of_their_call():

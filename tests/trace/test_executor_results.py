@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from agents import PARIS, ai, get_weather, scripted, told
 from langchain_classic.agents import AgentExecutor, create_react_agent, create_tool_calling_agent
+from langchain_classic.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.agents import AgentAction, AgentActionMessageLog
 from langchain_core.documents import Document
 from langchain_core.language_models.fake import FakeListLLM
@@ -32,6 +33,7 @@ def react(*texts: str, **more: Any) -> dict[str, Any]:
     return AgentExecutor(agent=agent, tools=[LOOK], return_intermediate_steps=True, **more).invoke({"input": "Q?"})
 
 
+DONE = {"input": "q", "output": "a"}
 ROME = ("get_weather", {"city": "Rome"}, "c2")
 BOTH = [
     "thought: Let me look.",
@@ -62,6 +64,17 @@ def test_f05_the_same_message_twice_is_two_groups():
     assert told(trace) == ["get_weather(city='Paris')", "-> Paris: 21C"] * 2
     assert [call.group for call in trace.calls()] == [1, 2]
     assert (trace.status, trace.final_answer) == ("step_limit", "Agent stopped due to max iterations.")
+
+
+def test_equal_messages_without_ids_are_told_apart_by_their_calls():
+    both = ai("Hm.", PARIS, ROME)
+    actions = [
+        ToolAgentAction(tool=name, tool_input=args, log="", message_log=[both], tool_call_id=call_id)
+        for name, args, call_id in (PARIS, ROME, PARIS, ROME)
+    ]
+    trace = to_trace({**DONE, "intermediate_steps": [(action, "r") for action in actions]})
+    assert [call.group for call in trace.calls()] == [1, 1, 2, 2]
+    assert told(trace).count("thought: Hm.") == 2
 
 
 def test_arguments_are_those_of_the_model():
@@ -134,9 +147,6 @@ def test_other_keys_documents_and_messages_as_input():
     assert (trace.task, trace.final_answer) == ("q", '{"ok": true}')
     trace = to_trace({"input": [HumanMessage("q")], "output": "a", "context": [Document("d")]})
     assert (trace.task, trace.contexts) == ("q", ["d"])
-
-
-DONE = {"input": "q", "output": "a"}
 
 
 @pytest.mark.parametrize(
