@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, TypedDict
 
 import pytest
-from agents import ASK, weather_agent, weather_man
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
+from weather import ASK, weather_agent, weather_man
 
 from langchain_llm_judge.attach.gates import gate, judge_node, route_on_verdict
 from langchain_llm_judge.attach.in_place import judge_in_place, with_verdicts

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from agents import ASK, Scripted, call, weather_agent
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate
@@ -24,6 +23,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
+from weather import ASK, Scripted, call, weather_agent
 
 from langchain_llm_judge.attach.callbacks import JudgeCallbackHandler, JudgedRun
 from langchain_llm_judge.errors import ConfigError, LLMJudgeError
