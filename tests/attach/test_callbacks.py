@@ -485,7 +485,7 @@ def test_any_judge_is_a_handler():
         {"rag": 5},
         {"when_full": "block"},
     ],
-    ids=str,
+    ids=lambda settings: next(iter(settings)),
 )
 def test_settings_that_cannot_be_used(settings: dict[str, Any]):
     with pytest.raises(ConfigError):
