@@ -14,14 +14,19 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import statistics
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage, convert_to_messages
+from langchain_core.tools import tool
+from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 
-from langchain_llm_judge import to_trace
+from langchain_llm_judge import TraceRecorder, to_trace
+from langchain_llm_judge.testing import ScriptedJudgeModel
 
 Row: TypeAlias = tuple[str, str, str]
 SIZES = (1_000, 10_000, 100_000)
@@ -112,7 +117,47 @@ def conversion(rounds: int) -> Iterator[Row]:
     yield f"memory of a trace of {LARGEST:,} steps", f"{bytes_a_step:,.0f} bytes/step", "under 1,024"
 
 
-PARTS: dict[str, Callable[[int], Iterator[Row]]] = {"to_trace": conversion}
+def recording(rounds: int) -> Iterator[Row]:
+    """A `TraceRecorder` on a scripted agent of 20 tool calls, in turn with the bare agent and LangChain's collector."""
+    agent = scripted_agent(20)
+    handlers: dict[str, Callable[[], list[Any]]] = {
+        "bare": list,
+        "TraceRecorder": lambda: [TraceRecorder()],
+        "RunCollectorCallbackHandler": lambda: [RunCollectorCallbackHandler()],
+    }
+    taken: dict[str, list[float]] = {name: [] for name in handlers}
+    for _ in range(10 * rounds):
+        for name, make in handlers.items():
+            config: Any = {"callbacks": make()}
+            started = time.process_time()
+            agent.invoke({"messages": [("user", "Look everywhere.")]}, config)
+            taken[name].append(time.process_time() - started)
+    bare = statistics.median(taken["bare"])
+    yield "agent of 20 tool calls, median", f"{bare * 1000:.1f} ms", ""
+    for name in list(handlers)[1:]:
+        more = statistics.median(taken[name]) / bare - 1
+        yield f"  {name} adds", f"{more:.1%}", "at most 15%" if name == "TraceRecorder" else "for comparison"
+
+
+def scripted_agent(calls: int) -> Any:
+    """A LangGraph agent whose model asks for a tool that often and then answers."""
+
+    @tool
+    def look(place: int) -> str:
+        """Look somewhere."""
+        return f"nothing at {place}"
+
+    def reply(messages: list[BaseMessage]) -> BaseMessage:
+        place = len(messages) // 2
+        if place == calls:
+            return AIMessage("Nothing anywhere.")
+        call = {"name": "look", "args": {"place": place}, "id": f"c{place}", "type": "tool_call"}
+        return AIMessage(f"Looking at {place}.", tool_calls=[call])
+
+    return create_agent(ScriptedJudgeModel([reply]), [look])
+
+
+PARTS: dict[str, Callable[[int], Iterator[Row]]] = {"to_trace": conversion, "recorder": recording}
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from langchain_core.agents import AgentAction
 from langchain_core.documents import Document
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import LLMResult
 from langgraph.callbacks import GraphCallbackHandler, GraphInterruptEvent
 
@@ -126,7 +126,7 @@ class RunCapture(GraphCallbackHandler):
             return
         outcome: dict[str, Any] = {"outputs": held(outputs)}
         if run.is_node:
-            outcome["calls"] = _calls_of(messages_in(outputs))
+            outcome["calls"] = _calls_written(outputs)
         if run.inputs == _STREAMED and kwargs.get("inputs") is not None:
             outcome["inputs"] = held(kwargs["inputs"])
         self._end(run_id, **outcome)
@@ -269,11 +269,19 @@ def _class_name(serialized: Mapping[str, Any] | None) -> str | None:
     return None if name is None else str(name)
 
 
+def _calls_written(outputs: Any) -> dict[int, list[Any]]:
+    try:
+        return _calls_of(messages_in(outputs))
+    except Exception:  # an object of the run's that cannot be looked at; its end is noted all the same
+        return {}
+
+
 def _calls_of(messages: Sequence[Any]) -> dict[int, list[Any]]:
     """The tool calls of messages as they are now, by the identity of the message."""
     found = {}
     for message in messages:
-        calls = message.get("tool_calls") if isinstance(message, dict) else getattr(message, "tool_calls", None)
+        is_models = isinstance(message, AIMessage)
+        calls = message.tool_calls if is_models else message.get("tool_calls") if isinstance(message, dict) else None
         if calls:
             found[id(message)] = frozen(list(calls))
     return found

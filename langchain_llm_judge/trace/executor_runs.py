@@ -22,6 +22,9 @@ INVALID_TOOL = "invalid_tool"
 """The tool through which an executor answers a call of a tool that does not exist."""
 
 
+_DECISIONS = (AgentAction, AgentFinish)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The agent asked for one tool or several."""
@@ -78,9 +81,10 @@ def executor_events(run: Run) -> Iterator[Event]:
 
 def _decided(run: Run) -> list[Any]:
     """The actions or the finish that an agent's chain ended with."""
+    if run.kind != "chain":
+        return []
     outputs = run.outputs if isinstance(run.outputs, list) else [run.outputs]
-    is_decision = run.kind == "chain" and all(isinstance(item, AgentAction | AgentFinish) for item in outputs)
-    return outputs if is_decision else []
+    return outputs if all(isinstance(item, _DECISIONS) for item in outputs) else []
 
 
 def _asked(actions: list[AgentAction], run: Run) -> Iterator[Event]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_llm_judge.trace.blocks import content_text
@@ -13,7 +13,7 @@ from langchain_llm_judge.trace.nodes import messages_in, state_of
 from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.reading import Reading
 from langchain_llm_judge.trace.state import INTERRUPT, paused
-from langchain_llm_judge.trace.tree import CUT_OFF, INTERRUPTS, error_text, graphs_in
+from langchain_llm_judge.trace.tree import CUT_OFF, INTERRUPTS, error_text, outermost_graphs
 from langchain_llm_judge.trace.values import text_of
 
 _INPUTS = ("input", "question", "query", "task")
@@ -32,7 +32,8 @@ def task_of(root: Run, reading: Reading, options: TraceOptions) -> str:
     told = [span(reading.given, "last").task, _asked_in(root.inputs, options)]
     if not (root.is_graph or root.is_node):
         told.reverse()
-    return next((task for task in told if task is not None), text_of(root.inputs))
+    task = next((task for task in told if task is not None), None)
+    return text_of(root.inputs) if task is None else task
 
 
 def answer_of(root: Run, options: TraceOptions) -> str | None:
@@ -133,19 +134,11 @@ def _was_raised_inside(root: Run, kind: str) -> bool:
 
 def _pause(root: Run) -> Ending | None:
     """What an interrupted run waits for; `None` when it does not wait."""
-    graphs = list(_outermost_graphs(root)) or [root]
+    graphs = list(outermost_graphs(root)) or [root]
     interrupts = _interrupts(graphs[-1])
     if interrupts is None:
         return None
     return paused(interrupts) or Ending("paused", "stopped at a breakpoint")
-
-
-def _outermost_graphs(root: Run) -> Iterator[Run]:
-    inner: set[int] = set()
-    for graph in graphs_in(root):
-        if id(graph) not in inner:
-            inner |= {id(run) for run in graph.walk()}
-            yield graph
 
 
 def _interrupts(graph: Run) -> list[Any] | None:

@@ -86,7 +86,7 @@ def read(roots: Sequence[Run], above: str | None = None) -> Reading:
         above: Path of the agent whose tool the run is inside of.
     """
     reader = _Reader(roots)
-    items = [item for root in roots for item in reader.visit_root(root, (above,) if above else ())]
+    items = [item for root in roots for item in reader.visit_root(root, above)]
     return Reading(list(_without_inner_answers(items)), reader.book.calls, reader.structured_tools, reader.given)
 
 
@@ -123,13 +123,14 @@ class _Node:
 class _Scope:
     """Where in the run we are."""
 
-    agents: tuple[str, ...] = ()
+    agent: str | None = None
+    """Path of the names of the agents we are in."""
     node: _Node | None = None
     history: tuple[frozenset[Key], ...] = ()
 
     def item(self, message: BaseMessage, run: Run) -> Item:
         """A message of this place."""
-        return Item(message, run, "/".join(self.agents) or None, self.node.run.name if self.node else None)
+        return Item(message, run, self.agent, self.node.run.name if self.node else None)
 
     def new_among(self, messages: Iterable[Keyed]) -> list[Keyed]:
         """The messages that are no history here."""
@@ -152,11 +153,11 @@ class _Reader:
 
     # Going down
 
-    def visit_root(self, root: Run, agents: tuple[str, ...]) -> list[Item]:
-        scope = _Scope(agents)
+    def visit_root(self, root: Run, above: str | None) -> list[Item]:
+        scope = _Scope(above)
         if root.is_node:
             given = self._messages.of(root.inputs)
-            scope = _Scope(agents, history=(frozenset(key for key, _ in given),))
+            scope = _Scope(above, history=(frozenset(key for key, _ in given),))
             self._note_question(given)
         if root.kind == "chain" and not root.children:
             return self._merged([], self._after_given(root, self._messages.of(root.outputs)), scope, root)
@@ -170,7 +171,7 @@ class _Reader:
             return self._visit_tool(run, scope)
         if run.kind == "retriever" or self._is_given_up(run):
             return []
-        if is_executor(run):
+        if not (run.is_node or run.is_graph) and is_executor(run):
             return [item for event in executor_events(run) for item in self._in_executor(event, scope)]
         return self._visit_chain(run, self._enter(run, scope))
 
@@ -191,12 +192,12 @@ class _Reader:
                 self._note_question(given)
             self._prompts |= {key for key, message in given if isinstance(message, HumanMessage)}
             known_before = frozenset(key for key, _ in given if key not in self._known)
-            scope = replace(scope, history=(*scope.history, known_before), agents=_agents(run, scope))
+            scope = _Scope(_agent(run, scope.agent), scope.node, (*scope.history, known_before))
         if run.is_node:
             is_repeated = run.error_type in INTERRUPTS and self._is_run_again(run)
             written = scope.new_among(self._messages.by(run))
             structured = any(state.get("structured_response") is not None for state in states_in(run.outputs))
-            scope = replace(scope, node=_Node(run, written, is_repeated, structured))
+            scope = _Scope(scope.agent, _Node(run, written, is_repeated, structured), scope.history)
         return scope
 
     def _is_given_up(self, run: Run) -> bool:
@@ -394,10 +395,12 @@ class _Reader:
         return [item]
 
 
-def _agents(graph: Run, scope: _Scope) -> tuple[str, ...]:
+def _agent(graph: Run, above: str | None) -> str | None:
+    """The path of a graph's agent; what an agent contains has its name too."""
     name = graph.metadata.get("lc_agent_name")
-    is_own = name and name not in scope.agents[-1:]
-    return (*scope.agents, str(name)) if is_own else scope.agents
+    if not name or (above is not None and above.rpartition("/")[2] == name):
+        return above
+    return f"{above}/{name}" if above else str(name)
 
 
 def _is_alike(message: BaseMessage, other: BaseMessage) -> bool:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
 
+from langchain_core.documents import Document
 from langchain_core.messages import ToolMessage
 
 from langchain_llm_judge.results import Usage
@@ -16,7 +17,7 @@ from langchain_llm_judge.trace.executor import PARSE_FAILURE
 from langchain_llm_judge.trace.executor_runs import INVALID_TOOL, is_executor
 from langchain_llm_judge.trace.log import Run
 from langchain_llm_judge.trace.messages import Assembled, Entry, assemble, documents_in
-from langchain_llm_judge.trace.nodes import state_of
+from langchain_llm_judge.trace.nodes import states_in
 from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.outcome import answer_of, stop_of, structured_response, task_of
 from langchain_llm_judge.trace.reading import Item, Reading, read
@@ -190,15 +191,15 @@ def _contexts(runs: Sequence[Run]) -> list[str]:
 
 
 def _documents_written(runs: Sequence[Run]) -> Iterator[list[Any]]:
+    """Lists of documents among what nodes and the innermost chains gave, each document once."""
     seen: set[int] = set()
     for run in runs:
         if run.kind == "chain" and (run.is_node or not run.children):
-            values = run.outputs if isinstance(run.outputs, list) else (state_of(run.outputs) or {}).values()
-            for value in [run.outputs, *values]:
-                if isinstance(value, list) and value and documents_in(value):
-                    new = [document for document in value if id(document) not in seen]
-                    seen |= {id(document) for document in new}
-                    yield new
+            states = [run.outputs] if type(run.outputs) is dict else states_in(run.outputs)
+            for value in [run.outputs, *(value for state in states for value in state.values())]:
+                if isinstance(value, list) and value and isinstance(value[0], Document):
+                    yield [document for document in value if id(document) not in seen]
+                    seen |= {id(document) for document in value}
 
 
 def _usage(runs: Sequence[Run]) -> Usage | None:

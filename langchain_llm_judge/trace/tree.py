@@ -21,11 +21,10 @@ INTERRUPTS = frozenset({"GraphInterrupt", "NodeInterrupt"})
 
 def ordered(runs: Sequence[Run]) -> Sequence[Run]:
     """Runs in the order of their start, the nodes of a graph among them in the order of its steps and tasks."""
-    nodes = [run for run in runs if run.is_node]
-    steps = [_step(node) for node in nodes]
+    steps = [_step(run) for run in runs if run.is_node]
     if all(earlier < later for earlier, later in pairwise(steps)):
         return runs
-    in_order = iter(sorted(nodes, key=_place))
+    in_order = iter(sorted((run for run in runs if run.is_node), key=_place))
     return [next(in_order) if run.is_node else run for run in runs]
 
 
@@ -34,12 +33,24 @@ def graphs_in(root: Run) -> Iterator[Run]:
     return (run for run in root.outer() if run.is_graph)
 
 
+def outermost_graphs(root: Run) -> Iterator[Run]:
+    """The graphs of a run that are inside no other."""
+    waiting = [root]
+    while waiting:
+        run = waiting.pop()
+        if run.is_graph:
+            yield run
+        elif run.kind != "tool":
+            waiting.extend(reversed(run.children))
+
+
 def first_nodes(graph: Run) -> list[Run]:
     """The nodes that a graph ran first."""
-    nodes = [run for run in ordered(graph.children) if run.is_node]
-    if nodes[0].is_task:
-        return nodes[:1]  # all tasks of an entrypoint run in one step
-    return [node for node in nodes if _step(node) == _step(nodes[0])]
+    nodes = [run for run in graph.children if run.is_node]
+    step = min(map(_step, nodes))
+    first = [node for node in nodes if _step(node) == step]
+    # All tasks of an entrypoint run in one step, one after the other.
+    return [min(first, key=_place)] if first[0].is_task else first
 
 
 def is_resumed(root: Run) -> bool:
@@ -50,14 +61,15 @@ def is_resumed(root: Run) -> bool:
     return graph.inputs is None or (is_command(graph.inputs) and graph.inputs.resume is not None)
 
 
-def kept_attempts(run: Run) -> Iterator[Run]:
+def kept_attempts(run: Run) -> Sequence[Run]:
     """The runs below in order, without attempts that were given up for another."""
     children = ordered(run.children)
+    if all(child.error is None for child in children):
+        return children
     retries = [index for index, child in enumerate(children) if any(tag.startswith(_RETRY) for tag in child.tags)]
     last = len(children) - 1 if run.name == "RunnableWithFallbacks" else max(retries, default=0)
-    for index, child in enumerate(children):
-        if index >= last or child.error is None or child.error_type in CUT_OFF:
-            yield child
+    kept = [child for child in children[:last] if child.error is None or child.error_type in CUT_OFF]
+    return [*kept, *children[last:]]
 
 
 def _place(node: Run) -> tuple[int, str]:
@@ -65,8 +77,8 @@ def _place(node: Run) -> tuple[int, str]:
 
 
 def _step(node: Run) -> int:
-    step = node.metadata.get("langgraph_step")
-    return step if isinstance(step, int) else 0
+    step: Any = node.metadata.get("langgraph_step")
+    return step if type(step) is int else 0
 
 
 def _path(part: Any) -> str:
