@@ -21,7 +21,7 @@ class Statement:
     def __init__(self, text: str) -> None:
         self.text = text
         self.words: Sequence[Word] = words(text)
-        self.content: Sequence[Word] = [word for word in self.words if word.is_content]
+        self.content: Sequence[Word] = [word for word in self.words if word.kind != "function"]
         self.terms = frozenset(word.term for word in self.content)
 
     def said(self, term: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -36,13 +36,13 @@ class Word(NamedTuple):
     kind: Kind
     capital: bool
     """Starts with a capital letter."""
+    value: float | None
+    """Of a number."""
+    spelled: bool
+    """A number written in letters (`twenty`), or an ordinal: often just a turn of phrase (`two of them`)."""
     start: int
     """Place of its first character in the text."""
     end: int
-    value: float | None = None
-    """Of a number."""
-    spelled: bool = False
-    """A number written in letters (`twenty`), or an ordinal: often just a turn of phrase (`two of them`)."""
 
     @property
     def is_content(self) -> bool:
@@ -66,17 +66,26 @@ _WORD = re.compile(
 
 def words(text: str) -> list[Word]:
     """The words of a text in order, numbers read by value; in linear time."""
-    return _joined_numbers([word for match in _WORD.finditer(text) for word in _READERS[match.lastgroup or ""](match)])
+    found: list[Word] = []
+    for match in _WORD.finditer(text):
+        if match.lastgroup == "word":
+            found.append(Word._make((*_reading(match.group()), *match.span())))
+        else:
+            found += _READERS[match.lastgroup or ""](match)
+    return _joined_numbers(found)
 
 
 class _Reading(NamedTuple):
-    """What a word is wherever it stands."""
+    """What a word is wherever it stands: all but its place."""
 
     term: str
     kind: Kind
-    capital: bool
+    capital: bool = False
     value: float | None = None
     spelled: bool = False
+
+    def at(self, match: re.Match[str]) -> Word:
+        return Word._make((*self, *match.span()))
 
 
 @lru_cache(maxsize=65536)
@@ -91,32 +100,35 @@ def _reading(said: str) -> _Reading:
     return _Reading(term_of(lower), "function" if says_little else "word", capital)
 
 
-def _word(match: re.Match[str]) -> tuple[Word]:
-    term, kind, capital, value, spelled = _reading(match.group())
-    return (Word(term, kind, capital, match.start(), match.end(), value, spelled),)
+def _sign(match: re.Match[str]) -> list[Word]:
+    return [_reading(match.group()).at(match)]
 
 
-def _dotted(match: re.Match[str]) -> tuple[Word]:
-    term, kind, capital, value, spelled = _reading(match.group().replace(".", ""))
-    return (Word(term, kind, capital, match.start(), match.end(), value, spelled),)
+def _dotted(match: re.Match[str]) -> list[Word]:
+    return [_reading(match.group().replace(".", "")).at(match)]
 
 
-def _negated(match: re.Match[str]) -> tuple[Word]:
-    return (Word("not", "function", False, match.start(), match.end()),)
+def _negated(match: re.Match[str]) -> list[Word]:
+    return [_Reading("not", "function").at(match)]
 
 
-def _symbol(match: re.Match[str]) -> tuple[Word]:
-    return (Word(SYMBOLS[match.group()], "word", False, match.start(), match.end()),)
+def _symbol(match: re.Match[str]) -> list[Word]:
+    return [_Reading(SYMBOLS[match.group()], "word").at(match)]
 
 
-def _number(match: re.Match[str]) -> tuple[Word]:
+def _scale(match: re.Match[str]) -> list[Word]:
+    scale = "celsius" if match.group().endswith("C") else "fahrenheit"
+    return [_Reading(term_of("degree"), "word").at(match), _Reading(scale, "word").at(match)]
+
+
+def _number(match: re.Match[str]) -> list[Word]:
     tail, before = match["tail"] or "", match.string[max(match.start() - 2, 0) : match.start()].strip()
     value = _value(match["digits"])
     # A lone `5m` may be metres and `5b` a house number; after a currency, or in capitals, they multiply.
     if value is not None and (tail in {"k", "K", "M", "B", "mn", "bn", "tn"} or (tail and before[-1:] in {*"$€£¥"})):
         value *= TAILS.get(tail.lower(), 1)
     term = f"#{match['digits']}" if value is None else f"#{value:.12g}"
-    return (Word(term, "number", False, *match.span(), value, spelled=tail in {"st", "nd", "rd", "th"}),)
+    return [_Reading(term, "number", value=value, spelled=tail in {"st", "nd", "rd", "th"}).at(match)]
 
 
 def _value(digits: str) -> float | None:
@@ -126,25 +138,17 @@ def _value(digits: str) -> float | None:
     return float(plain) if plain.count(".") <= 1 else None
 
 
-def _iso_date(match: re.Match[str]) -> Iterator[Word]:
+def _iso_date(match: re.Match[str]) -> list[Word]:
     year, month, day = map(int, match.group().split("-"))
-    yield Word(f"#{day}", "number", False, *match.span(), float(day))
-    if 1 <= month <= 12:
-        yield Word(MONTHS[month - 1], "word", True, *match.span())
-    yield Word(f"#{year}", "number", False, *match.span(), float(year))
+    named = [_Reading(MONTHS[month - 1], "word", capital=True)] if 1 <= month <= 12 else []
+    readings = [_Reading(f"#{day}", "number", value=float(day)), *named]
+    return [reading.at(match) for reading in (*readings, _Reading(f"#{year}", "number", value=float(year)))]
 
 
-def _scale(match: re.Match[str]) -> tuple[Word, Word]:
-    scale = "celsius" if match.group().endswith("C") else "fahrenheit"
-    place = match.span()
-    return Word("degre", "word", False, *place), Word(scale, "word", False, *place)
-
-
-_READERS: Mapping[str, Callable[[re.Match[str]], Iterable[Word]]] = {
-    "word": _word,
+_READERS: Mapping[str, Callable[[re.Match[str]], list[Word]]] = {
     "dotted": _dotted,
     "negated": _negated,
-    "sign": _word,
+    "sign": _sign,
     "scale": _scale,
     "symbol": _symbol,
     "iso": _iso_date,

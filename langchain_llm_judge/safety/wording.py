@@ -29,9 +29,10 @@ class Scanned:
 
     def holds(self, entry: str) -> bool:
         """Whether it holds one of the alternatives of an entry of `Wording.needs`."""
-        if entry not in self._known:
-            self._known[entry] = any(word in self.folded for word in _alternatives(entry))
-        return self._known[entry]
+        known = self._known.get(entry)
+        if known is None:
+            known = self._known[entry] = any(map(self.folded.__contains__, _alternatives(entry)))
+        return known
 
 
 @cache
@@ -49,13 +50,9 @@ class Wording:
     """Alternatives, parted by `|`; of each entry the text must hold one before the pattern is tried."""
 
     @cached_property
-    def _regex(self) -> re.Pattern[str]:
+    def regex(self) -> re.Pattern[str]:
+        """The pattern, its letters folded like the text."""
         return re.compile(as_folded(self.pattern), re.MULTILINE)
-
-    def find(self, scanned: Scanned) -> Iterator[re.Match[str]]:
-        """Its places in a text."""
-        if all(map(scanned.holds, self.needs)):
-            yield from self._regex.finditer(scanned.folded)
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,8 @@ class Rule:
     def find(self, scanned: Scanned) -> Iterator[re.Match[str]]:
         """Its places in a text."""
         for wording in self.wordings:
-            yield from wording.find(scanned)
+            if all(map(scanned.holds, wording.needs)):
+                yield from wording.regex.finditer(scanned.folded)
 
 
 def as_folded(pattern: str) -> str:
