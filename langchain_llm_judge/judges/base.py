@@ -28,6 +28,7 @@ from pydantic import BaseModel
 
 from langchain_llm_judge.config import DEFAULT_THRESHOLD, Settings, checked_threshold
 from langchain_llm_judge.judges.inputs import example_case
+from langchain_llm_judge.models.steps import arun_steps, run_steps
 from langchain_llm_judge.models.structured import JudgeModel, Reply
 from langchain_llm_judge.prompts import FilledPrompt
 from langchain_llm_judge.results import JUDGE_TAG, Feedback, feedback
@@ -124,38 +125,12 @@ class Run(Generic[R]):
 
 def drive(flow: Flow[R], config: RunnableConfig) -> R:
     """Run a flow to its verdict."""
-    step: Callable[[], Effect] = lambda: next(flow)  # noqa: E731
-    while True:
-        try:
-            effect = step()
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-        try:
-            step = _sending(flow, effect.perform(config))
-        except Exception as error:
-            step = _throwing(flow, error)
+    return run_steps(flow, lambda effect: effect.perform(config))
 
 
 async def adrive(flow: Flow[R], config: RunnableConfig) -> R:
     """Run a flow to its verdict without blocking the event loop."""
-    step: Callable[[], Effect] = lambda: next(flow)  # noqa: E731
-    while True:
-        try:
-            effect = step()
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-        try:
-            step = _sending(flow, await effect.aperform(config))
-        except Exception as error:
-            step = _throwing(flow, error)
-
-
-def _sending(flow: Flow[Any], value: Any) -> Callable[[], Effect]:
-    return lambda: flow.send(value)
-
-
-def _throwing(flow: Flow[Any], error: Exception) -> Callable[[], Effect]:
-    return lambda: flow.throw(error)
+    return await arun_steps(flow, lambda effect: effect.aperform(config))
 
 
 class Judge(Runnable[Any, R]):

@@ -12,15 +12,8 @@ import openai
 import pytest
 import requests
 
-from langchain_llm_judge.models.attempts import (
-    CallPolicy,
-    InThread,
-    is_refusal_of_the_form,
-    is_retryable,
-    is_timeout,
-    retry_after,
-    status_of,
-)
+from langchain_llm_judge.models.attempts import CallPolicy, InThread
+from langchain_llm_judge.models.failures import is_refusal_of_the_form, is_retryable, is_timeout, retry_after, status_of
 
 REQUEST = httpx.Request("POST", "http://127.0.0.1")
 
