@@ -119,6 +119,18 @@ def test_the_grade_decides_where_there_is_one(command_line, file, served, level:
     assert "It rains." in json.dumps(server.requests[0])
 
 
+def test_the_key_may_stand_in_a_file(command_line, file, served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    server, options = served(graded(5))
+    monkeypatch.delenv("OPENAI_API_KEY")
+    config = tmp_path / "keys.ini"
+    config.write_text("[OpenAI]\napi_key = sk-from-the-file\n", encoding="utf-8")
+    ran = command_line("agent", "--trace-file", file(GOOD), *options, "--config", str(config))
+    assert ran.code == 0, ran.err
+    assert "Bearer sk-from-the-file" in server.headers[0].values()
+    missing = command_line("agent", "--trace-file", file(GOOD), *options, "--config", "nowhere.ini")
+    assert (missing.code, "nowhere.ini" in missing.err) == (2, True)
+
+
 def test_halves_of_characters_do_not_keep_a_run_from_being_judged(command_line, file, served):
     server, options = served(graded(5))
     broken = json.dumps({**GOOD, "task": "Cut in the mid\ud83d", "final_answer": "\udc4d"})
