@@ -414,7 +414,10 @@ class _Encoded(NamedTuple):
 def _encoded(outcome: Outcome) -> _Encoded:
     if outcome.error is not None:
         return _Encoded({"label": None, "score": None, "result": None, "error": outcome.error}, [])
-    scores = [{"metric": one["key"], "score": one["score"]} for one in feedback(outcome.result)]
+    scores = [
+        {"metric": one["key"], "score": None if one["score"] is None else float(one["score"])}
+        for one in feedback(outcome.result)
+    ]
     columns = {"label": label_of(outcome.result), "score": score_of(outcome.result), "error": None}
     return _Encoded({**columns, "result": to_json(outcome.result)}, scores)
 
