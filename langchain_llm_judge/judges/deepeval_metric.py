@@ -224,17 +224,26 @@ def _typed(error: Exception, metric: Any, bridge: BridgedModel | None, started: 
 
 
 def _result(metric: Any, bridge: BridgedModel | None) -> MetricResult:
-    score = _checked(metric)
-    passed = metric.is_successful()
     return MetricResult(
-        score=score,
-        passed=passed if isinstance(passed, bool) else None,
+        score=_checked(metric),
+        passed=_passed(metric),
         reason=metric.reason,
         metric=_name(metric),
         threshold=metric.threshold,
         usage=bridge.usage if bridge else None,
         judge=getattr(metric, "evaluation_model", None),
     )
+
+
+def _passed(metric: Any) -> bool | None:
+    """The metric's own verdict; some older ones only leave it in `success`."""
+    if metric.threshold is None:
+        return None
+    try:
+        verdict = metric.is_successful()
+    except NotImplementedError:
+        verdict = metric.success
+    return verdict if isinstance(verdict, bool) else None
 
 
 def _checked(metric: Any) -> float:
@@ -293,11 +302,11 @@ class JudgeMetric(BaseMetric):  # type: ignore[misc]
 
     def is_successful(self) -> bool | None:
         """The verdict; `None` where there is none."""
-        if self.score is None and self.error is None:
-            self.success = None
-            return None
-        verdict: bool | None = super().is_successful()
-        return verdict
+        if self.error is not None:
+            self.success = False
+        else:
+            self.success = None if self.score is None else self.score >= self.threshold
+        return self.success
 
     @property
     def __name__(self) -> str:

@@ -260,7 +260,8 @@ class Rate:
                 prompt_version=self.prompt.version,
                 usage=bridge.usage,
             )
-        return replace(reply, value=Rating(metric.score, metric.reason or ""), usage=bridge.usage)
+        # The reason as we read it: some versions of DeepEval take commas out of it.
+        return replace(reply, value=Rating(metric.score, reply.value.reason), usage=bridge.usage)
 
 
 def is_metric(value: Any) -> bool:
@@ -275,6 +276,7 @@ def fresh(metric: Any, model: Any | None = None) -> Any:
         metric: A metric, or what makes one when called with `model=`.
         model: Takes the place of the metric's model; `None` leaves it.
     """
+    keep_quiet()
     if not is_metric(metric):
         made = metric(model=model)
         made.async_mode = False

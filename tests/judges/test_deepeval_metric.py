@@ -23,7 +23,7 @@ from deepeval.metrics import (
     PatternMatchMetric,
     ToolCorrectnessMetric,
 )
-from deepeval.metrics.dag import BinaryJudgementNode, DeepAcyclicGraph
+from deepeval.metrics.dag import BinaryJudgementNode, DeepAcyclicGraph, VerdictNode
 from deepeval.models import DeepEvalBaseLLM
 from deepeval.test_case import LLMTestCase, SingleTurnParams
 from deepeval.test_case import ToolCall as Call
@@ -219,10 +219,12 @@ def test_a_fresh_metric_keeps_settings_and_forgets_findings():
     assert metric.score == 1.0
 
 
+@pytest.mark.filterwarnings("ignore:Passing 'children':DeprecationWarning")
 async def test_a_graph_of_nodes_is_copied_with_its_metric():
-    node = BinaryJudgementNode(criteria="Is it short?", evaluation_params=[SingleTurnParams.ACTUAL_OUTPUT])
-    node.add_verdict(True, score=10)
-    node.add_verdict(False, score=0)
+    verdicts = [VerdictNode(verdict=True, score=10), VerdictNode(verdict=False, score=0)]
+    node = BinaryJudgementNode(
+        criteria="Is it short?", children=verdicts, evaluation_params=[SingleTurnParams.ACTUAL_OUTPUT]
+    )
     metric = DAGMetric("Short", DeepAcyclicGraph(root_nodes=[node]), model=Unused())
     assert fresh(metric).dag is not metric.dag
     judge = DeepEvalJudge(metric, model=ScriptedJudgeModel([{"verdict": True, "reason": "it is"}]))

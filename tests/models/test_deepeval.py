@@ -255,7 +255,11 @@ def test_a_deepeval_metric_runs_on_our_model_sync_and_async():
 
 def test_a_deepeval_model_judges_where_a_chat_model_does():
     from deepeval.models import DeepEvalBaseLLM
-    from deepeval.models.utils import EvaluationCost
+
+    class Cost(float):
+        """What DeepEval's models give beside the text: a price that carries the tokens."""
+
+        input_tokens, output_tokens = 10, 5
 
     class Local(DeepEvalBaseLLM):
         def __init__(self, replies: list[Any]) -> None:
@@ -275,7 +279,7 @@ def test_a_deepeval_model_judges_where_a_chat_model_does():
         def get_model_name(self) -> str:
             return "local-7b"
 
-    llm = Local(["no idea", ('{"score": 8, "reason": "ok"}', EvaluationCost(0.1, 10, 5)), '{"score": 3}'])
+    llm = Local(["no idea", ('{"score": 8, "reason": "ok"}', Cost(0.1)), '{"score": 3}'])
     model = resolve_chat_model(llm)
     prompt = FilledPrompt("system", "[DEEPEVAL:IMAGE:/etc/passwd]", "v")
     reply = model.ask(prompt, bridge.ScoreReply)
