@@ -52,7 +52,7 @@ def rank_correlation(a: Floats, b: Floats) -> float | None:
     x = 2 * rankdata(a) - (a.size + 1)
     y = 2 * rankdata(b) - (b.size + 1)
     spread = float(x @ x) * float(y @ y)
-    return None if spread == 0 else max(-1.0, min(1.0, float(x @ y) / spread**0.5))
+    return None if spread == 0 else float(x @ y) / spread**0.5
 
 
 @counts_as(spearman)
@@ -90,9 +90,10 @@ def _correlation(a: Floats, b: Floats) -> Statistic:
         y, spread_y = ranks_b.of(times)
         x *= times
         together = np.einsum("ru,ru->r", x, y).astype(np.float64)
-        spread = np.sqrt(spread_x) * np.sqrt(spread_y)
-        found = np.divide(together, spread, out=np.full(spread.shape, np.nan), where=spread > 0)
-        return np.asarray(np.clip(found, -1, 1))
+        # One root of the product, not two: equal orders then correlate with 1 exactly.
+        spread = np.sqrt(spread_x * spread_y)
+        found: Floats = np.divide(together, spread, out=np.full(spread.shape, np.nan), where=spread > 0)
+        return found
 
     return correlation
 

@@ -69,7 +69,7 @@ class Sample:
     def tally(self, drawn: Integers) -> Integers:
         """Rows drawn by number (resamples × rows) as counts of their kinds."""
         kinds = self.counts.size
-        if kinds < self.size:
+        if (self.counts != 1).any():
             drawn = np.repeat(np.arange(kinds), self.counts)[drawn]
         return np.stack([np.bincount(rows, minlength=kinds) for rows in drawn])
 

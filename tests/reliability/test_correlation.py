@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from langchain_llm_judge import InputError, spearman
+from langchain_llm_judge import InputError, Interval, bootstrap_ci, spearman
 from langchain_llm_judge.reliability.correlation import countable_numbers
 
 NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6, width=32))
@@ -32,10 +32,11 @@ def test_spearman_equals_scipys(pairs):
 
 def test_full_correlation_is_not_a_hair_off():
     rng = np.random.default_rng(3)
-    for size in (3, 10, 101):
+    for size in (5, 10, 101):
         a = rng.normal(size=size)
         assert spearman(a, 2 * a + 1) == 1.0
         assert spearman(a, -a) == -1.0
+        assert bootstrap_ci(zip(a, 2 * a, strict=True), spearman) == Interval(1.0, 1.0)
 
 
 def test_undefined_is_none():
