@@ -12,9 +12,10 @@ from itertools import groupby
 from typing import Any, TypeAlias
 
 from langchain_core.messages import AIMessage
+from langchain_core.messages.block_translators import get_translator
 
 from langchain_llm_judge.trace.values import plain, text_of
-from langchain_llm_judge.trace.wire import read_args
+from langchain_llm_judge.trace.wire import read_args, text_or_none
 
 
 @dataclass(slots=True)
@@ -150,7 +151,7 @@ def _run_together(parts: Iterable[Text]) -> str:
 
 def _is_text(block: object) -> bool:
     return isinstance(block, str) or (
-        isinstance(block, dict) and isinstance(block.get("text"), str) and block.get("type", "text") not in _MEDIA
+        isinstance(block, dict) and isinstance(block.get("text"), str) and str(block.get("type")) not in _MEDIA
     )
 
 
@@ -166,7 +167,7 @@ def _label(block: Any) -> str:
     """What stands for a block that is no text."""
     if not isinstance(block, Mapping):
         return text_of(block)
-    kind = block.get("type")
+    kind = str(block.get("type"))
     if kind == "refusal" and isinstance(block.get("refusal"), str):
         return text_of(block["refusal"])
     if kind == "json" and "json" in block:
@@ -200,18 +201,20 @@ def _from_blocks(message: AIMessage) -> Iterator[Part]:
     for block in _standard_blocks(message):
         if block.get("type") == "non_standard" and isinstance(block.get("value"), Mapping):
             block = block["value"]
-        kind = block.get("type")
+        kind = str(block.get("type"))
         if kind in _CALLS:
             if not listed_apart:
-                yield CallBlock(str(block.get("name") or ""), _call_args(block), block.get("id"))
+                yield CallBlock(text_of(block.get("name") or ""), _call_args(block), text_or_none(block.get("id")))
         else:
-            yield from _part(str(kind), block)
+            yield from _part(kind, block)
 
 
 def _standard_blocks(message: AIMessage) -> list[Any]:
     """LangChain's own blocks, from a copy that names the provider where the message does not."""
     about = message.response_metadata
-    provider = about.get("model_provider") or _provider_of(message.content)
+    provider = about.get("model_provider")
+    if not isinstance(provider, str) or get_translator(provider) is None:
+        provider = _provider_of(message.content)
     # A copy of the content as well: LangChain's translators have lifted keys off the blocks they were given.
     copy = message.model_copy(
         update={"response_metadata": {**about, "model_provider": provider}, "content": plain(message.content)}
@@ -243,10 +246,12 @@ def _part(kind: str, block: Mapping[str, Any]) -> Iterator[Part]:
     if kind in {"reasoning", "thinking"}:
         yield from (Reasoning(text) for text in _reasoning_in(block))
     elif kind in {"server_tool_call", "server_tool_call_chunk"}:
-        name = block.get("extras", {}).get("tool_name") or block.get("name") or ""
-        yield ServerCall(str(name), block.get("id"), block.get("args", {}))
+        extras = block.get("extras")
+        name = (extras.get("tool_name") if isinstance(extras, Mapping) else None) or block.get("name") or ""
+        yield ServerCall(text_of(name), text_or_none(block.get("id")), block.get("args", {}))
     elif kind == "server_tool_result":
-        yield ServerResult(block.get("tool_call_id"), _output(block.get("output")), block.get("status") == "error")
+        call_id = text_or_none(block.get("tool_call_id"))
+        yield ServerResult(call_id, _output(block.get("output")), block.get("status") == "error")
     elif kind != "redacted_thinking":
         yield Text(_text_in(block)) if _is_text(block) else Label(_label(block)[:_SHOWN_BLOCK])
 
@@ -264,7 +269,8 @@ def _reasoning_in(block: Mapping[str, Any]) -> list[str]:
         value = block.get(key)
         if value:
             return [content_text(value)]
-    return [content_text([entry]) for key in ("summary", "content") for entry in block.get(key) or ()]
+    lists = [block[key] for key in ("summary", "content") if isinstance(block.get(key), list)]
+    return [content_text([entry]) for entries in lists for entry in entries]
 
 
 def _reasoning_beside(kwargs: Mapping[str, Any]) -> list[str]:

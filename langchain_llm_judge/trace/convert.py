@@ -165,7 +165,7 @@ def _from_items(items: list[Any], options: TraceOptions) -> AgentTrace:
         )
     if any(is_message(item) for item in items):
         return trace_from_messages(items, options)
-    if all(isinstance(item, Mapping) and isinstance(item.get("event"), str) for item in items):
+    if all(_is_event(item) for item in items):
         from langchain_llm_judge.trace.events import trace_from_events
 
         return trace_from_events(items, options)
@@ -174,6 +174,13 @@ def _from_items(items: list[Any], options: TraceOptions) -> AgentTrace:
 
         return trace_from_updates(items, options)
     raise _not_convertible(items)
+
+
+def _is_event(item: Any) -> bool:
+    if not isinstance(item, Mapping) or not isinstance(item.get("event"), str):
+        return False
+    parts = (("data", dict), ("metadata", dict), ("tags", list), ("parent_ids", list))
+    return "data" in item and all(isinstance(item.get(key, kind()), kind) for key, kind in parts)
 
 
 def _may_be_update(item: Any) -> bool:

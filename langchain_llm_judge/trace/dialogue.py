@@ -25,7 +25,7 @@ from langchain_core.messages import (
 from langchain_llm_judge.errors import TraceError, shown
 from langchain_llm_judge.trace.blocks import content_text
 from langchain_llm_judge.trace.options import Turn
-from langchain_llm_judge.trace.wire import PLAIN_ROLES, ROLES, from_dict, make, role_of
+from langchain_llm_judge.trace.wire import ROLES, from_dict, make, plain_role, role_of
 
 _READY = {HumanMessage, AIMessage, ToolMessage, SystemMessage, FunctionMessage, RemoveMessage}
 
@@ -50,8 +50,8 @@ def as_messages(value: Iterable[Any]) -> list[BaseMessage]:
         kind = type(item)
         if kind in _READY:
             messages.append(item)
-        elif kind is dict and item.get("role") in PLAIN_ROLES and not isinstance(item.get("content"), list):
-            messages.append(make(PLAIN_ROLES[item["role"]], item))
+        elif kind is dict and (role := plain_role(item)) is not None:
+            messages.append(make(role, item))
         else:
             _join(messages, _read(item, index))
     return messages

@@ -24,6 +24,7 @@ from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.schema import AgentTrace, Step, Thought, ToolCall, ToolResult
 from langchain_llm_judge.trace.state import answer_in, build_trace, named, task_in
 from langchain_llm_judge.trace.values import text_of
+from langchain_llm_judge.trace.wire import text_or_none
 
 STEPS = "intermediate_steps"
 PARSE_FAILURE = "_Exception"
@@ -120,8 +121,9 @@ class _Action:
         self.tool = tool
         self.input: Any = read("tool_input", {})
         self.log = text_of(read("log") or "")
-        self.call_id: str | None = read("tool_call_id")
-        log = as_messages(read("message_log") or ())
+        self.call_id = text_or_none(read("tool_call_id"))
+        log = read("message_log")
+        log = as_messages(log) if isinstance(log, list | tuple) else []
         self.message = next((message for message in reversed(log) if isinstance(message, AIMessage)), None)
 
     def asked(self) -> dict[str, Any] | str:

@@ -12,7 +12,7 @@ from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.schema import AgentTrace, Step, Thought, ToolCall, ToolResult, TraceStatus
 from langchain_llm_judge.trace.state import build_trace, named
 from langchain_llm_judge.trace.values import text_of
-from langchain_llm_judge.trace.wire import read_args
+from langchain_llm_judge.trace.wire import read_args, text_or_none
 
 
 def is_test_case(value: object) -> bool:
@@ -41,8 +41,8 @@ def trace_from_test_case(case: Any, options: TraceOptions) -> AgentTrace:
     answer = None if answer is None else text_of(answer)
     limit = limit_reason(answer)
     status: TraceStatus = "step_limit" if limit else "finished" if answer is not None else "unknown"
-    contexts = [_context(item) for item in _field(case, "retrieval_context") or ()]
-    steps = list(_steps(called or ()))
+    contexts = [_context(item) for item in _listed(case, "retrieval_context")]
+    steps = list(_steps(_listed(case, "tools_called")))
     assembled = Assembled(steps, answer, Ending(status, limit), contexts, None, [], None)
     trace = build_trace(assembled, options, task=task, tool_use_known=called is not None)
     return trace.model_copy(update={"metadata": {"source": "deepeval"}})
@@ -50,6 +50,13 @@ def trace_from_test_case(case: Any, options: TraceOptions) -> AgentTrace:
 
 def _field(case: Any, name: str) -> Any:
     return case.get(name) if isinstance(case, Mapping) else getattr(case, name, None)
+
+
+def _listed(case: Any, name: str) -> list[Any] | tuple[Any, ...]:
+    value = _field(case, name)
+    if value is None or isinstance(value, list | tuple):
+        return value or []
+    raise TraceError(f"{name} is {shown(value)}; give a list, or nothing", source="test case", seen=value)
 
 
 def _context(item: Any) -> str:
@@ -78,7 +85,7 @@ def _one(call: Any, name: str, index: int) -> Iterator[Step]:
         yield Thought(content=text_of(reasoning))
     given = next((value for key in ("args", "input_parameters") if (value := _field(call, key)) is not None), None)
     args = read_args(given)
-    call_id = _field(call, "id")
+    call_id = text_or_none(_field(call, "id"))
     yield ToolCall(name=name, args=args, id=call_id, malformed=isinstance(args, str), group=index)
     if output is not None:
         yield ToolResult(call_id=call_id, name=name, content=text_of(output))

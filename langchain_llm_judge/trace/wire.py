@@ -20,6 +20,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
+from langchain_llm_judge.errors import TraceError, shown
 from langchain_llm_judge.trace.values import plain, text_of
 
 ROLES = {
@@ -32,9 +33,6 @@ ROLES = {
 }  # fmt: skip
 """Names that providers and LangChain use, and what they mean."""
 
-PLAIN_ROLES = {name: ROLES[name] for name in ("user", "assistant", "tool")}
-"""Roles whose dicts are the message itself, as long as the content is no list."""
-
 _ITEMS = {
     "function_call": {"name", "arguments"},
     "function_call_output": {"call_id", "output"},
@@ -43,7 +41,16 @@ _ITEMS = {
 """Items of OpenAI's Responses API that are no messages by themselves, and the keys they must have."""
 
 _BODY = ("content", "tool_calls", "function_call")
+_COUNTS = ("input_tokens", "output_tokens", "total_tokens")
 _DECODER = json.JSONDecoder(strict=False)
+
+
+def plain_role(item: dict[Any, Any]) -> str | None:
+    """The role of the most common dicts, which are one message each; `None` for all others."""
+    role = item.get("role")
+    if role in ("user", "assistant", "tool") and not isinstance(item.get("content"), list):
+        return ROLES[role]
+    return None
 
 
 def role_of(item: Mapping[Any, Any]) -> str | None:
@@ -82,7 +89,10 @@ def read_args(args: object) -> dict[str, Any] | str:
         return _read_text(args)
     if args is None:
         return {}
-    return dict(args) if isinstance(args, Mapping) else text_of(args)
+    if isinstance(args, Mapping):
+        keys_are_text = all(isinstance(key, str) for key in args)
+        return dict(args) if keys_are_text else dict(plain(args))
+    return text_of(args)
 
 
 def _read_text(args: str) -> dict[str, Any] | str:
@@ -125,7 +135,7 @@ def make(role: str, item: Mapping[Any, Any]) -> BaseMessage:
         return _make_ai(content, item, about)
     if role == "tool":
         status = "error" if item.get("status") == "error" else "success"
-        call_id = _text_or_none(item.get("tool_call_id")) or ""
+        call_id = text_or_none(item.get("tool_call_id")) or ""
         return ToolMessage(content, tool_call_id=call_id, status=status, artifact=item.get("artifact"), **about)
     if role == "function":
         return FunctionMessage(content=content, **{"name": "", **about})
@@ -135,7 +145,7 @@ def make(role: str, item: Mapping[Any, Any]) -> BaseMessage:
         return HumanMessage(content, **about)
     if role == "system":
         return SystemMessage(content, **about)
-    return AIMessage(content, **{"name": _text_or_none(item.get("role")), **about})
+    return AIMessage(content, **{"name": text_or_none(item.get("role")), **about})
 
 
 def _about(item: Mapping[Any, Any]) -> dict[str, Any]:
@@ -149,25 +159,37 @@ def _about(item: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _make_ai(content: Any, item: Mapping[Any, Any], about: dict[str, Any]) -> AIMessage:
     kwargs = about.pop("additional_kwargs", {})
-    asked = item.get("tool_calls") or kwargs.pop("tool_calls", None) or ()
+    asked = _calls_in(item, "tool_calls") or _calls_in({"tool_calls": kwargs.pop("tool_calls", None)}, "tool_calls")
     old_form = item.get("function_call") or kwargs.pop("function_call", None)
-    calls = [_call(call) for call in asked if isinstance(call, Mapping)]
+    calls = [_call(call) for call in asked]
     if not calls and isinstance(old_form, Mapping):
         calls = [_call({"function": old_form})]
-    invalid = [call for call in item.get("invalid_tool_calls") or () if isinstance(call, Mapping)]
+    invalid = _calls_in(item, "invalid_tool_calls")
     for key in ("reasoning_content", "reasoning", "refusal"):
         if item.get(key):
             kwargs.setdefault(key, plain(item[key]))
     if kwargs:
         about["additional_kwargs"] = kwargs
     if _is_usage(item.get("usage_metadata")):
-        about["usage_metadata"] = item["usage_metadata"]
+        about["usage_metadata"] = {name: item["usage_metadata"][name] for name in _COUNTS}
     return AIMessage(
         content,
         tool_calls=[call for call in calls if isinstance(call["args"], dict)],
         invalid_tool_calls=[call for call in calls if not isinstance(call["args"], dict)]
         + [_invalid_call(call) for call in invalid],
         **about,
+    )
+
+
+def _calls_in(item: Mapping[Any, Any], key: str) -> list[Mapping[Any, Any]]:
+    calls = item.get(key) or []
+    if isinstance(calls, list | tuple) and all(isinstance(call, Mapping) for call in calls):
+        return list(calls)
+    raise TraceError(
+        f"{key} of a message is {shown(calls)}; give a list of calls such as "
+        "{'id': 'c1', 'function': {'name': 'f', 'arguments': '{}'}}",
+        source="message",
+        seen=calls,
     )
 
 
@@ -180,13 +202,13 @@ def _call(call: Mapping[Any, Any]) -> dict[str, Any]:
     else:
         args = read_args(inner["arguments"] if "arguments" in inner else inner.get("args"))
     kind = "tool_call" if isinstance(args, dict) else "invalid_tool_call"
-    named = {"name": text_of(inner.get("name") or ""), "args": args, "id": _text_or_none(call.get("id")), "type": kind}
+    named = {"name": text_of(inner.get("name") or ""), "args": args, "id": text_or_none(call.get("id")), "type": kind}
     return named if kind == "tool_call" else {**named, "error": None}
 
 
 def _invalid_call(call: Mapping[Any, Any]) -> dict[str, Any]:
     """A call that LangChain found invalid, as it stored it."""
-    error = _text_or_none(call.get("error"))
+    error = text_or_none(call.get("error"))
     return {**_call(call), "type": "invalid_tool_call", "args": _raw(call.get("args")), "error": error}
 
 
@@ -208,9 +230,10 @@ def _block(block: object) -> Any:
     return plain(block) if isinstance(block, Mapping) else text_of(block)
 
 
-def _text_or_none(value: object) -> str | None:
+def text_or_none(value: object) -> str | None:
+    """An id or a name as text, where there is one."""
     return value if value is None or isinstance(value, str) else text_of(value)
 
 
 def _is_usage(usage: object) -> bool:
-    return isinstance(usage, Mapping) and {"input_tokens", "output_tokens", "total_tokens"} <= usage.keys()
+    return isinstance(usage, Mapping) and all(type(usage.get(name)) is int for name in _COUNTS)

@@ -61,6 +61,8 @@ def test_dicts_of_the_fields():
             {"tools_called": []},
             "a test case with keys 'tools_called' has no text under 'input'; give the question there",
         ),
+        ({"input": "q", "tools_called": 3}, "tools_called is 3; give a list, or nothing"),
+        ({"input": "q", "tools_called": [], "retrieval_context": "c"}, "retrieval_context is 'c'; give a list"),
         ({"input": "q", "tools_called": [3]}, r"tools_called\[0\] is 3; a call has a 'name' and 'args'"),
     ],
 )

@@ -228,6 +228,17 @@ def test_documents_of_a_state_that_went_through_json():
     assert to_trace(state).contexts == ["d"]
 
 
+def test_keys_given_by_the_caller_tell_a_state_from_a_stored_trace():
+    plan = {"task": "q", "steps": ["look", "answer"], "final_answer": "a"}
+    trace = to_trace(plan, task_key="task", answer_key="final_answer")
+    assert (trace.task, trace.final_answer, trace.steps, trace.tool_use_known) == ("q", "a", [], False)
+
+
+def test_calls_that_are_no_list_are_named():
+    with pytest.raises(TraceError, match="tool_calls of a message is True; give a list of calls such as"):
+        to_trace([("user", "q"), {"role": "assistant", "content": "", "tool_calls": True}])
+
+
 def test_what_the_caller_says_wins():
     trace = to_trace(RUN, task="T", status="failed", tools=["a", {"name": "b"}])
     assert (trace.task, trace.status) == ("T", "failed")
