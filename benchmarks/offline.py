@@ -13,6 +13,8 @@ Figures, each on all rows and on two halves split by a hash of the row's id:
   `PassageRelevance.score`. "given" takes the sets of `ctx_clapnq_mixed.jsonl` as far as their passages are
   in the file (the others are left out, so 2 to 5 passages); "drawn" puts every relevant passage among four
   others drawn with a fixed seed, from other titles.
+- Counted as relevant: share with `PassageRelevance.relevant`, of the right passages, and of passages drawn from
+  other titles.
 - Answer relevance: share of question pairs in which the question's own answer gets a higher level than the
   answer to the next question; ties count half.
 - Milliseconds of CPU a row for `check` and, in brackets, for `check`, `relevant` and `answer_relevance`, with
@@ -176,6 +178,19 @@ def drawn_sets(seed: int) -> list[bool]:
     return found
 
 
+def drawn_flags(right: bool) -> list[bool]:
+    """`relevant` of every right passage, or of four passages from other titles each."""
+    rng = random.Random(0)
+    every = rows("ctx_clapnq")
+    flags = []
+    for row in every:
+        if row["relevant"]:
+            others = rng.sample([other["passage"] for other in every if other["title"] != row["title"]], 4)
+            verdicts = ENGINE.relevant(row["question"], [row["passage"]] if right else others)
+            flags += [verdict.relevant for verdict in verdicts]
+    return flags
+
+
 def relevance_table() -> Table:
     table = Table(title="Relevance")
     for column in ("figure", "rows", "value"):
@@ -184,6 +199,10 @@ def relevance_table() -> Table:
     drawn = [hit for seed in range(5) for hit in drawn_sets(seed)]
     table.add_row("right passage first, given", str(len(given)), f"{statistics.mean(given):.1%}")
     table.add_row("right passage first, drawn (5 seeds)", str(len(drawn)), f"{statistics.mean(drawn):.1%}")
+    for wanted in (True, False):
+        flags = drawn_flags(wanted)
+        name = "right passages" if wanted else "drawn passages"
+        table.add_row(f"{name} counted as relevant", str(len(flags)), f"{statistics.mean(flags):.1%}")
     pairs = [(row["question"], row["reference"]) for row in rows("ctx_clapnq_mixed")]
     wins = []
     for index, (question, own) in enumerate(pairs):

@@ -27,7 +27,9 @@ def verdicts_by_engine(
     return Parts(
         claims=_claims(engine.check(answer, texts, question), places),
         passages=[
-            PassageVerdict(index=places[verdict.index], relevant=verdict.relevant, reason=verdict.reason)
+            PassageVerdict(
+                index=places[verdict.index], relevant=verdict.relevant, reason=verdict.reason, score=verdict.score
+            )
             for verdict in relevant
         ]
         or None,

@@ -31,6 +31,9 @@ class PassageVerdict(Result):
     """From 0 over the list that was given, blank passages counted."""
     relevant: bool
     reason: str
+    score: float | None = None
+    """How well it matches the question, from 0 to 1, for ranking passages, where the judge is the embedded engine;
+    else `None`."""
 
 
 class RAGEvaluation(Result):
