@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_llm_judge.config import DEFAULT_MODEL, DEFAULT_PROVIDER, DEFAULT_THRESHOLD
 from langchain_llm_judge.errors import UnsupportedByEngineError
 from langchain_llm_judge.judges.base import Flow, Retrieve, Run, Together
-from langchain_llm_judge.judges.inputs import question_and_answer
+from langchain_llm_judge.judges.inputs import as_fields, optional_text, question_and_answer
 from langchain_llm_judge.judges.relevancy import RelevancyAgent
-from langchain_llm_judge.judges.text import Check, Progress, TextJudge, geval, load_bridge, tell, text_result
+from langchain_llm_judge.judges.text import Check, Progress, Tell, TextJudge, geval, load_bridge, text_result
 from langchain_llm_judge.models.offline import OfflineEngine
 from langchain_llm_judge.models.resolve import resolve_model
 from langchain_llm_judge.models.structured import JudgeModel
@@ -39,7 +39,8 @@ class AccuracyAgent(TextJudge):
     model calls, one after the other in `evaluate` and `invoke`, at once in `aevaluate` and `ainvoke`; none
     with `model="offline"`, which needs `rag`.
 
-    Input: `{"question", "answer"}`, a trace, or a graph's state with messages.
+    Input: `{"question", "answer", "reference"?}`, a trace, or a graph's state with messages. A reference answer is
+    shown to the judge as right; the embedded engine goes by the passages alone.
 
     Args:
         config_path: Ini file with the provider's key.
@@ -94,10 +95,10 @@ class AccuracyAgent(TextJudge):
     def _judge(self, case: Any, *, on_progress: Progress | None = None) -> Flow[EvaluationResult]:
         threshold = self.threshold
         question, answer = question_and_answer(case)
+        parts = {"question": question, "answer": answer, "reference": optional_text(as_fields(case), "reference")}
         passages = yield from self._passages(question, on_progress)
-        relevancy, factual = yield from self._checks(question, answer, passages, on_progress)
+        relevancy, factual = yield from self._checks(question, answer, parts, passages, on_progress)
         contexts = passages or []
-        parts = {"question": question, "answer": answer, **{f"contexts[{i}]": text for i, text in enumerate(contexts)}}
         score = combined(relevancy.score, factual.score)
         return text_result(
             score=score,
@@ -109,7 +110,7 @@ class AccuracyAgent(TextJudge):
                 "factual": factual.score,
                 "grounded": bool(contexts),
                 "contexts": contexts,
-                "injection": scan_parts(parts),
+                "injection": scan_parts({**parts, **{f"contexts[{i}]": text for i, text in enumerate(contexts)}}),
                 "judge": self._model.label,
                 "usage": relevancy.usage + factual.usage,
                 "prompt_version": _versions(relevancy, factual),
@@ -120,44 +121,30 @@ class AccuracyAgent(TextJudge):
         """The texts of all retrieved passages, in rank order; `None` where the judge goes by its own knowledge."""
         if self.rag is None:
             return None
-        tell(on_progress, "Retrieving passages")
+        yield Tell(on_progress, "Retrieving passages")
         documents = self.rag.demanded(question, (yield Retrieve(self.rag, question)))
         return [document.page_content for document in documents] or None
 
     def _checks(
-        self, question: str, answer: str, passages: list[str] | None, on_progress: Progress | None
+        self,
+        question: str,
+        answer: str,
+        parts: Mapping[str, str | None],
+        passages: list[str] | None,
+        on_progress: Progress | None,
     ) -> Flow[tuple[Check, Check]]:
+        """Relevancy and factual accuracy."""
         if isinstance(self._model, OfflineEngine):
-            return self._offline(self._model, question, answer, passages, on_progress)
+            return (yield from _by_engine(self._model, question, answer, passages, on_progress))
         relevancy: Check
         factual: Check
         relevancy, factual = yield Together(
             [
                 Run(partial(self.relevancy.check, question, answer, on_progress)),
-                Run(partial(_factual, self._model, question, answer, passages, on_progress)),
+                Run(partial(_factual, self._model, parts, passages, on_progress)),
             ]
         )
         return relevancy, factual
-
-    def _offline(
-        self,
-        engine: OfflineEngine,
-        question: str,
-        answer: str,
-        passages: Sequence[str] | None,
-        on_progress: Progress | None,
-    ) -> tuple[Check, Check]:
-        if passages is None:
-            raise engine.refuse("accuracy where nothing was retrieved")
-        tell(on_progress, "Checking relevancy")
-        tell(on_progress, "Judging factual accuracy")
-        found = engine.grounded_accuracy(question, answer, passages)
-        if found.factual is None:
-            raise UnsupportedByEngineError(
-                f"the embedded engine (model='offline') finds no claim in the answer that words can settle: "
-                f"{found.factual_reason}; give a chat model"
-            )
-        return Check(found.relevancy, found.relevancy_reason), Check(found.factual, found.factual_reason)
 
     def _settings(self) -> dict[str, Any]:
         names = ("relevancy", "accuracy" if self.rag is None else "accuracy_grounded")
@@ -169,11 +156,27 @@ class AccuracyAgent(TextJudge):
 
 
 def _factual(
-    model: JudgeModel, question: str, answer: str, passages: list[str] | None, on_progress: Progress | None
+    model: JudgeModel, parts: Mapping[str, str | None], passages: list[str] | None, on_progress: Progress | None
 ) -> Flow[Check]:
-    tell(on_progress, "Judging factual accuracy")
+    yield Tell(on_progress, "Judging factual accuracy")
     template = "accuracy" if passages is None else "accuracy_grounded"
-    return (yield from geval(model, "Factual accuracy", template, question, answer, passages))
+    return (yield from geval(model, "Factual accuracy", template, parts, passages))
+
+
+def _by_engine(
+    engine: OfflineEngine, question: str, answer: str, passages: Sequence[str] | None, on_progress: Progress | None
+) -> Flow[tuple[Check, Check]]:
+    if passages is None:
+        raise engine.refuse("accuracy where nothing was retrieved")
+    yield Tell(on_progress, "Checking relevancy")
+    yield Tell(on_progress, "Judging factual accuracy")
+    found = engine.grounded_accuracy(question, answer, passages)
+    if found.factual is None:
+        raise UnsupportedByEngineError(
+            f"the embedded engine (model='offline') finds no claim in the answer that words can settle: "
+            f"{found.factual_reason}; give a chat model"
+        )
+    return Check(found.relevancy, found.relevancy_reason), Check(found.factual, found.factual_reason)
 
 
 def combined(relevancy: float, factual: float) -> float:

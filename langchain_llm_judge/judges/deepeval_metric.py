@@ -6,6 +6,7 @@ import asyncio
 import math
 import time
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from langchain_llm_judge.models.deepeval import (
     FOUND,
     BridgedModel,
     fresh,
+    is_conversational,
     is_metric,
     keep_quiet,
     off_any_loop,
@@ -43,6 +45,9 @@ keep_quiet()
 from deepeval.errors import MissingTestCaseParamsError  # noqa: E402
 from deepeval.metrics import BaseMetric  # noqa: E402
 from deepeval.test_case import ConversationalTestCase, LLMTestCase, ToolCall  # noqa: E402
+
+_PLAIN = (str, int, float, bool, list, tuple, type(None))
+"""Settings of a metric that say what it asks."""
 
 
 class MetricResult(Result):
@@ -129,18 +134,23 @@ class DeepEvalJudge(Judge[MetricResult]):
             raise ConfigError(f"metric={shown(self._metric)} makes a metric for a model; give model= with it")
 
     def _judge(self, case: Any) -> Flow[MetricResult]:
+        if is_conversational(self._metric) and not isinstance(case, ConversationalTestCase):
+            raise InputError(
+                f"metric {_name(self._metric)!r} measures conversations; give DeepEval's ConversationalTestCase, "
+                f"got {type(case).__name__}",
+                found=case,
+            )
         result: MetricResult = yield Measure(self._metric, self._model, as_test_case(case))
         return result
 
     def _settings(self) -> dict[str, Any]:
         metric = self._metric
-        plain = {
-            name: value
-            for name, value in (vars(metric) if is_metric(metric) else {}).items()
-            if name not in FOUND and isinstance(value, str | int | float | bool | list | tuple | None)
-        }
+        made_by = getattr(metric, "func", metric)  # of a functools.partial
+        given = vars(metric) if is_metric(metric) else getattr(metric, "keywords", {})
+        plain = {name: str(value) for name, value in given.items() if name not in FOUND and isinstance(value, _PLAIN)}
         model = self._model.identity() if self._model else {"model": plain.get("evaluation_model")}
-        return {"metric": getattr(metric, "__name__", None) or type(metric).__name__, "settings": plain, **model}
+        # The prompts are DeepEval's, and change with it.
+        return {"metric": _name(made_by), "settings": plain, "deepeval": version("deepeval"), **model}
 
 
 @dataclass(frozen=True)
@@ -285,6 +295,9 @@ class JudgeMetric(BaseMetric):  # type: ignore[misc]
     ) -> None:
         # DeepEval copies metrics by the names of these arguments.
         self.judge = judge
+        self.score: float | None = None
+        self.success: bool | None = None
+        self.error: str | None = None
         self.threshold = threshold
         self.strict_mode = strict_mode
         self.async_mode = async_mode
@@ -302,10 +315,9 @@ class JudgeMetric(BaseMetric):  # type: ignore[misc]
 
     def is_successful(self) -> bool | None:
         """The verdict; `None` where there is none."""
+        self.success = None if self.score is None else self.score >= self.threshold
         if self.error is not None:
             self.success = False
-        else:
-            self.success = None if self.score is None else self.score >= self.threshold
         return self.success
 
     @property
@@ -314,8 +326,7 @@ class JudgeMetric(BaseMetric):  # type: ignore[misc]
 
     def _take(self, result: Any) -> float | None:
         usage = usage_of(result)
-        self.error = None
-        self.score = score_of(result)
+        self.error, self.score = None, score_of(result)
         self.reason = result.reason
         self.verbose_logs = getattr(result, "verbose_logs", None)
         self.evaluation_model = result.judge

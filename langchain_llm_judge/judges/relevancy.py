@@ -10,7 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_llm_judge.config import DEFAULT_MODEL, DEFAULT_PROVIDER, DEFAULT_THRESHOLD
 from langchain_llm_judge.judges.base import Flow
 from langchain_llm_judge.judges.inputs import question_and_answer
-from langchain_llm_judge.judges.text import Check, Progress, TextJudge, geval, load_bridge, tell, text_result
+from langchain_llm_judge.judges.text import Check, Progress, Tell, TextJudge, geval, load_bridge, text_result
 from langchain_llm_judge.models.offline import OfflineEngine
 from langchain_llm_judge.models.resolve import resolve_model
 from langchain_llm_judge.prompts import load_prompt
@@ -88,11 +88,11 @@ class RelevancyAgent(TextJudge):
 
     def check(self, question: str, answer: str, on_progress: Progress | None = None) -> Flow[Check]:
         """The score alone, as a part of another judge's flow."""
-        tell(on_progress, "Checking relevancy")
+        yield Tell(on_progress, "Checking relevancy")
         if isinstance(self._model, OfflineEngine):
             found = self._model.answer_relevance(question, answer)
             return Check(found.score, found.reason)
-        return (yield from geval(self._model, "Relevancy", "relevancy", question, answer))
+        return (yield from geval(self._model, "Relevancy", "relevancy", {"question": question, "answer": answer}))
 
     def _settings(self) -> dict[str, Any]:
         return {**self._model.identity(), "prompt": load_prompt("relevancy").version}

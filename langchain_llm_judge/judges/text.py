@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
+
+from langchain_core.runnables import RunnableConfig
 
 from langchain_llm_judge.config import checked_threshold
 from langchain_llm_judge.judges.base import Flow, Judge
@@ -30,7 +34,8 @@ class TextJudge(Judge[EvaluationResult]):
 
         Args:
             data: `{"question": …, "answer": …}`; `input`, `query`, and `output`, `response`, `result` are read too.
-            on_progress: Called with a message before each stage; an exception in it is logged and ignored.
+            on_progress: Called with a message before each stage; an exception in it is logged and ignored. An
+                async one is awaited by `aevaluate`.
 
         Raises:
             InputError: Question or answer is missing, no text, or blank.
@@ -57,14 +62,37 @@ class TextJudge(Judge[EvaluationResult]):
         """The algorithm."""
 
 
-def tell(on_progress: Progress | None, message: str) -> None:
-    """Report a stage; a listener that fails is none of the evaluation's business."""
-    if on_progress is None:
-        return
-    try:
-        on_progress(message)
-    except Exception:
-        _log.warning("on_progress(%r) raised and is ignored", message, exc_info=True)
+@dataclass(frozen=True)
+class Tell:
+    """A message before a stage, as an effect; a listener that fails is none of the evaluation's business."""
+
+    listener: Progress | None
+    message: str
+
+    def perform(self, config: RunnableConfig) -> None:
+        """Tell it; a listener that can only be awaited is not."""
+        told = self._told()
+        if inspect.iscoroutine(told):
+            told.close()
+            _log.warning("on_progress is async and is only called by aevaluate and ainvoke")
+
+    async def aperform(self, config: RunnableConfig) -> None:
+        """Tell it, and await a listener that is async."""
+        told = self._told()
+        if inspect.isawaitable(told):
+            try:
+                await told
+            except Exception:
+                self._ignored()
+
+    def _told(self) -> Any:
+        try:
+            return None if self.listener is None else self.listener(self.message)
+        except Exception:
+            self._ignored()
+
+    def _ignored(self) -> None:
+        _log.warning("on_progress(%r) raised and is ignored", self.message, exc_info=True)
 
 
 class Check(NamedTuple):
@@ -85,13 +113,13 @@ def load_bridge(model: JudgeModel | OfflineEngine) -> None:
 
 
 def geval(
-    model: JudgeModel, name: str, template: str, question: str, answer: str, passages: Sequence[str] | None = None
+    model: JudgeModel, name: str, template: str, parts: Mapping[str, str | None], passages: Sequence[str] | None = None
 ) -> Flow[Check]:
     """One check by DeepEval's `GEval` with the steps and rubric of a template, everything judged fenced."""
     from langchain_llm_judge.models.deepeval import Rate
 
-    nonce = nonce_for(*(neutralize(text) for text in (question, answer, *(passages or []))))
-    slots = fence_all({"question": question, "answer": answer}, nonce=nonce)
+    nonce = nonce_for(*(neutralize(text) for text in [*parts.values(), *(passages or [])] if text))
+    slots = fence_all(parts, nonce=nonce)
     if passages is not None:
         shown = [fence(text, f"passage {place}", nonce=nonce) for place, text in enumerate(passages) if text.strip()]
         slots["passages"] = "\n".join(shown)

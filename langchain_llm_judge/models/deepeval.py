@@ -269,6 +269,11 @@ def is_metric(value: Any) -> bool:
     return isinstance(value, BaseMetric | BaseConversationalMetric)
 
 
+def is_conversational(metric: Any) -> bool:
+    """Whether it measures whole conversations, of which we make no test cases."""
+    return isinstance(metric, BaseConversationalMetric)
+
+
 def fresh(metric: Any, model: Any | None = None) -> Any:
     """A metric for one evaluation: with the settings of the given one, and nothing of what it found before.
 

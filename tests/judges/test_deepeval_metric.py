@@ -195,6 +195,31 @@ def test_unusable_input_is_refused_before_measuring(case: Any):
     assert metric.seen == []
 
 
+def test_a_metric_of_conversations_takes_only_those():
+    from deepeval.metrics import ConversationalGEval
+
+    metric = ConversationalGEval("Tone", criteria="Polite?", evaluation_steps=["Is it polite?"], model=Unused())
+    with pytest.raises(InputError, match="measures conversations"):
+        DeepEvalJudge(metric).invoke(CASE)
+
+
+def test_identity_tells_metrics_and_settings_apart_and_is_the_same_again():
+    def identity(metric: Any) -> str:
+        return DeepEvalJudge(metric, model=ScriptedJudgeModel([reply])).fingerprint()
+
+    made = [
+        FaithfulnessMetric,
+        AnswerRelevancyMetric,
+        functools.partial(FaithfulnessMetric, threshold=0.8),
+        functools.partial(FaithfulnessMetric, threshold=0.7),
+        FaithfulnessMetric(model=Unused()),
+        GEval("Tone", [SingleTurnParams.INPUT], evaluation_steps=["a"], model=Unused()),
+        GEval("Tone", [SingleTurnParams.INPUT], evaluation_steps=["b"], model=Unused()),
+    ]
+    assert len({identity(metric) for metric in made}) == len(made)
+    assert [identity(metric) for metric in made] == [identity(metric) for metric in made]
+
+
 # State
 
 

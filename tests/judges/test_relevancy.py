@@ -261,9 +261,21 @@ async def test_progress_is_told_and_a_failing_listener_is_ignored(caplog: pytest
     def broken(message: str) -> None:
         raise RuntimeError("listener")
 
+    async def slow(message: str) -> None:
+        await asyncio.sleep(0)
+        told.append(message)
+
+    async def slow_and_broken(message: str) -> None:
+        raise RuntimeError("listener")
+
     with caplog.at_level(logging.WARNING):
         assert agent.evaluate(CASE, broken)["score"] == 0.9
-    assert "is ignored" in caplog.text
+        assert (await agent.aevaluate(CASE, slow_and_broken))["score"] == 0.9
+    assert caplog.text.count("is ignored") == 2
+    await agent.aevaluate(CASE, slow)
+    assert len(told) == 3
+    agent.evaluate(CASE, slow)
+    assert len(told) == 3
 
 
 def test_it_pipes_and_is_an_evaluator():

@@ -24,6 +24,7 @@ from langchain_llm_judge.results import Usage
 from langchain_llm_judge.testing import ScriptedJudgeModel
 
 FENCED = {"question": "<<<data 1 question>>>\nWho?\n<<<end 1>>>", "answer": "<<<data 1 answer>>>\nAda.\n<<<end 1>>>"}
+REFERENCE = {"reference": "(none given)"}
 
 
 def rate(model: Any, template: str = "relevancy", **slots: str) -> bridge.Rate:
@@ -137,7 +138,8 @@ def test_a_score_of_two_tokens_is_not_weighted():
 
 
 @pytest.mark.parametrize(
-    ("template", "slots"), [("relevancy", {}), ("accuracy", {}), ("accuracy_grounded", {"passages": "p"})]
+    ("template", "slots"),
+    [("relevancy", {}), ("accuracy", REFERENCE), ("accuracy_grounded", {"passages": "p", **REFERENCE})],
 )
 def test_contract_geval_hands_our_prompt_to_the_model_with_every_step(template: str, slots: dict[str, str]):
     model = ScriptedJudgeModel([{"score": 5}])
