@@ -42,6 +42,9 @@ def test_python_blocks_run_in_order(
     printed = capsys.readouterr().out
     assert printed.startswith("error unexpected_argument ")
     assert "0.25 Task Completion (0.25): the tool said rain" in printed
+    assert "0.5 ['It flies.']" in printed
+    assert "Relevancy (" in printed
+    assert "finished True" in printed
     assert len(judge_server.requests) == 1
     with pytest.raises(SystemExit, match="1"):
         app(["agent", "--trace-file", "run.json", "--checks-only"], prog_name="llm-judge")
