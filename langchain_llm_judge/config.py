@@ -161,17 +161,16 @@ def openai_base_url() -> str | None:
 def _key_in_file(path: Path, provider: str) -> str:
     parser = configparser.ConfigParser(interpolation=None)
     try:
-        parser.read_string(path.read_text(encoding="utf-8"), source=str(path))
+        parser.read_string(path.read_text(encoding="utf-8-sig"), source=str(path))
     except (configparser.Error, OSError, UnicodeDecodeError) as error:
         # The parser quotes the offending line, which may hold the key.
         raise ConfigError(
             f"{path} cannot be read as an ini file ({type(error).__name__}); "
             f"expected a section [{provider.upper()}] with an entry API_KEY"
         ) from None
-    for section in parser.sections():
-        if section.strip().lower() == provider.lower():
-            return parser[section].get("api_key", "").strip().strip("\"'")
-    return ""
+    sections = (parser[name] for name in parser.sections() if name.strip().lower() == provider.lower())
+    keys = (section.get("api_key", "").strip().strip("\"'") for section in sections)
+    return next(filter(None, keys), "")
 
 
 def set_unless_given(variables: Mapping[str, str], *, unless: Iterable[str] = ()) -> None:

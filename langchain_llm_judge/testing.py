@@ -15,14 +15,14 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, Field, PrivateAttr
 
-Reply: TypeAlias = "str | dict[str, Any] | BaseMessage | BaseException | Callable[[list[BaseMessage]], Any]"
+Reply: TypeAlias = "str | dict[str, Any] | BaseModel | BaseMessage | BaseException | Callable[[list[BaseMessage]], Any]"
 
 
 class ScriptedJudgeModel(BaseChatModel):
     """A chat model that gives `replies` in order, then repeats the last.
 
-    A reply is a text, a dict (a structured reply), a message, an exception to raise, or a callable
-    that takes the messages and gives one of these. Safe in threads and tasks.
+    A reply is a text, a dict or pydantic object (a structured reply), a message, an exception to raise, or
+    a callable that takes the messages and gives one of these. Safe in threads and tasks.
 
     Args:
         replies: The script; at least one item.
@@ -94,11 +94,13 @@ class ScriptedJudgeModel(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=_as_message(item, schema))])
 
 
-def _as_message(item: str | dict[str, Any] | BaseMessage, schema: type[BaseModel] | None) -> BaseMessage:
+def _as_message(item: Any, schema: type[BaseModel] | None) -> BaseMessage:
     if isinstance(item, BaseMessage):
         return item.model_copy(deep=True)
     if isinstance(item, str):
         return AIMessage(item)
-    if schema is None:
+    if isinstance(item, BaseModel):
+        item = item.model_dump(mode="json")
+    if schema is None or not isinstance(item, dict):
         return AIMessage(json.dumps(item))
     return AIMessage("", tool_calls=[{"name": schema.__name__, "args": item, "id": "reply", "type": "tool_call"}])

@@ -41,6 +41,7 @@ class Fails:
     status: int
     code: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
+    message: str = "scripted"
 
 
 def busy(retry_after: str | None = None) -> Fails:
@@ -132,8 +133,8 @@ class _Handler(BaseHTTPRequestHandler):
                 owner.closing.wait(reply.delay)
                 form = _message if self.path.endswith("/messages") else _completion
                 self._send(200, json.dumps(form(reply, body)))
-            case Fails(status, code, headers):
-                error = {"message": f"scripted {status}", "type": "error", "code": code, "param": None}
+            case Fails(status, code, headers, message):
+                error = {"message": f"{message} {status}", "type": "error", "code": code, "param": None}
                 self._send(status, json.dumps({"error": error}), headers)
             case Garbles(text):
                 self._send(200, text)

@@ -31,7 +31,9 @@ def native_form(chat: Any, schema: type[BaseModel]) -> Runnable[Any, Any]:
     Only the bound model where the integration builds `model | parser`, as all do; what it says is read by us.
     """
     if isinstance(chat, RunnableBinding):
-        raise NoNativeForm  # with_structured_output would drop what is bound
+        if chat.kwargs:
+            raise NoNativeForm  # with_structured_output would drop what is bound
+        return native_form(chat.bound, schema).with_config(chat.config)
     try:
         chain = chat.with_structured_output(schema)
         if isinstance(chain, RunnableSequence) and isinstance(chain.first, RunnableBinding):

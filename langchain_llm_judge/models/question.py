@@ -111,6 +111,9 @@ class Question(Generic[T]):
             return self._reply(message)
         except (ReplyFault, JudgeReplyError, ValidationError) as error:
             fault = _as_fault(error)
+        if fault.code == "unreadable" and "{" not in raw_text(message):
+            # Some servers take the parameters of a form and ignore them.
+            self.way = self.way._replace(structured=False)
         again = yield from self._answer([*messages, *ask_again(message, fault, self.schema)])
         try:
             return self._reply(again)
@@ -173,8 +176,8 @@ class Question(Generic[T]):
 
     def _runnable(self) -> Runnable[Any, Any]:
         chat, forms = self.model.chat_for(self.way), self.model.memory.forms
-        if not self.way.structured or self.model.fresh:
-            return native_form(chat, self.schema) if self.way.structured else chat
+        if not self.way.structured:
+            return chat
         key = (self.way.temperature, self.schema)
         if key not in forms:
             forms[key] = native_form(chat, self.schema)

@@ -6,6 +6,7 @@ loaded by the first call, or earlier for a name that its model list on disk does
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -241,7 +242,7 @@ def _chat_litellm(
     sent: dict[str, Any] = {"max_retries": 0, "drop_params": True}
     if provider == "openai":
         sent["client"] = _openai_client(key, api_base or openai_base_url(), policy)
-    return ChatLiteLLM(
+    chat = ChatLiteLLM(
         model=name,
         api_key=key,
         api_base=api_base,
@@ -249,7 +250,36 @@ def _chat_litellm(
         request_timeout=policy.timeout_s,
         max_retries=1,
         model_kwargs=sent,
+        disable_streaming=True,  # nobody watches a verdict come in, though handlers of the app may ask models to stream
     )
+    chat.client = _QuietLitellm()
+    return chat
+
+
+class _QuietLitellm:
+    """litellm's calls, as the integration makes them, without the warnings that come with them.
+
+    litellm imports on as it is used, and silences only at its first import what pydantic warns of in later ones: where
+    filters are reset in between, as pytest does for each test, and warnings are errors, calls would fail. And
+    its response holds objects that LangChain's tracers can only serialize with a warning, so it goes on as a dict.
+    """
+
+    def completion(self, **arguments: Any) -> Any:
+        _silence()
+        return _plain(_litellm().completion(**arguments))
+
+    async def acompletion(self, **arguments: Any) -> Any:
+        _silence()
+        return _plain(await _litellm().acompletion(**arguments))
+
+
+def _plain(response: Any) -> Any:
+    """A response as a dict; a stream as it is."""
+    return response.model_dump() if hasattr(response, "model_dump") else response
+
+
+def _silence() -> None:
+    warnings.filterwarnings("ignore", message=".*`ReadOnly` qualifier.*", category=UserWarning)
 
 
 def _openai_client(key: str | None, base_url: str | None, policy: CallPolicy) -> Any:
@@ -264,7 +294,7 @@ def _langchain_model(
 ) -> JudgeModel:
     provider, _, bare = name.partition(":")
     key = _key_or_none(provider, config_path, needed=False)
-    own: dict[str, Any] = {"api_key": key} if key else {}
+    own: dict[str, Any] = {"disable_streaming": True, **({"api_key": key} if key else {})}
     if settings.api_base:
         own["base_url"] = settings.api_base
         own.setdefault("api_key", "none")

@@ -7,6 +7,7 @@ fault shown; then it is a `JudgeReplyError` with the raw text, never a made-up v
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
@@ -60,7 +61,6 @@ class JudgeModel:
         self.listed_as = tuple(listed_as)
         self._secrets = tuple(secrets)
         self.memory = Memory(Way(structured=structured))
-        self.fresh = False
 
     @classmethod
     def of(cls, chat: Any, policy: CallPolicy | None = None) -> JudgeModel:
@@ -81,12 +81,12 @@ class JudgeModel:
         return self.chat_for(self.memory.way)
 
     def chat_for(self, way: Way) -> BaseChatModel:
+        """The chat model for a way of asking."""
         sent = self.temperature if way.temperature else None
         with self.memory.lock:
             if sent not in self.memory.chats:
                 self.memory.chats[sent] = self._build(sent)
-            chat: BaseChatModel = self.memory.chats[sent]
-        return chat.model_copy(update={"cache": False}) if self.fresh and isinstance(chat, BaseChatModel) else chat
+            return self.memory.chats[sent]  # type: ignore[no-any-return]
 
     def ask(
         self,
@@ -131,8 +131,14 @@ class JudgeModel:
 
     def uncached(self) -> JudgeModel:
         """The same model with LangChain's cache off, for repeated measurement."""
-        twin = object.__new__(JudgeModel)
-        twin.__dict__.update(self.__dict__, fresh=True)
+
+        def build(temperature: float | None) -> Any:
+            chat = self._build(temperature)
+            return chat.model_copy(update={"cache": False}) if isinstance(chat, BaseChatModel) else chat
+
+        twin = copy.copy(self)
+        twin._build = build
+        twin.memory = Memory(self.memory.way)
         return twin
 
     def identity(self) -> dict[str, Any]:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import email.utils
 import os
 import subprocess
 import sys
 import textwrap
 import time
+import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from judging import Verdict, prompt
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.tracers.context import collect_runs
 from langchain_openai import ChatOpenAI
 from openai_server import Drops, Fails, Garbles, Hangs, OpenAIServer, Says, busy, refuses
 
@@ -160,6 +165,31 @@ def test_temperature(
     assert server.requests[0]["temperature"] == sent
 
 
+@pytest.mark.parametrize("name", ["openai/gpt-4o-mini", "openai:gpt-4o-mini"])
+async def test_a_verdict_is_not_streamed_where_the_app_is(serve: Serve, monkeypatch: pytest.MonkeyPatch, name: str):
+    server = serve(GOOD)
+    monkeypatch.setenv("JUDGE_API_BASE", server.url)
+    judge = resolve_model(name)
+
+    async def judged(_: str, config: RunnableConfig) -> int:
+        return (await judge.aask(prompt(), Verdict, config)).value.score
+
+    events = [event async for event in RunnableLambda(judged).astream_events("x")]
+    assert events[-1]["data"]["output"] == 8
+    assert not server.requests[0].get("stream")
+
+
+@pytest.mark.usefixtures("_imported")
+@pytest.mark.filterwarnings("error")
+def test_litellm_works_where_warnings_are_errors(serve: Serve, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("JUDGE_API_BASE", serve(GOOD).url)
+    for name in ("openai/gpt-4o-mini", "anthropic/claude-haiku-4-5-20251001", "mistral/m", "ollama/m"):
+        warnings.resetwarnings()
+        warnings.simplefilter("error")
+        with contextlib.suppress(JudgeReplyError):
+            assert resolve_model(name).ask(prompt(), Verdict).value.score == 8
+
+
 def test_nothing_is_sent_for_a_users_model_that_the_user_did_not_ask_for(serve: Serve):
     server = serve(GOOD)
     resolve_model(ChatOpenAI(model="x", base_url=server.url, api_key=KEY)).ask(prompt(), Verdict)
@@ -254,20 +284,32 @@ def test_anthropic_through_litellm_sends_exactly_our_attempts(
     assert reply.usage.cost_usd == pytest.approx(11e-6 + 7 * 5e-6)
 
 
+@pytest.mark.parametrize("name", ["openai/gpt-4o-mini", "openai:gpt-4o-mini", "anthropic/claude-haiku-4-5-20251001"])
 def test_keys_reach_the_server_and_nobody_else(
-    serve: Serve, made: Made, ask: Ask, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    serve: Serve,
+    ask: Ask,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
 ):
     caplog.set_level("DEBUG")
-    server = serve(GOOD, Fails(401, code=KEY))
-    judge = made(server)
-    ask(judge)
-    with pytest.raises(ModelCallError) as caught:
+    server = serve(GOOD, Fails(401, code=KEY, message=f"Incorrect API key provided: {KEY}"))
+    monkeypatch.setenv("JUDGE_API_BASE", server.url)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    judge = resolve_model(name)
+    with collect_runs() as runs:
         ask(judge)
-    sent = {name.lower(): value for name, value in server.headers[0].items()}
-    assert KEY in sent["authorization"]
+        with pytest.raises(ModelCallError) as caught:
+            ask(judge)
+    assert KEY in str(server.headers[0])
+    assert len(runs.traced_runs) == 2
+    traced = [repr(vars(run)) for run in runs.traced_runs[:1]]
+    told = "".join(traceback.format_exception(caught.value))
     printed = capfd.readouterr()
-    assert KEY not in repr(judge) + str(judge.identity()) + printed.out
-    assert KEY not in str(caught.value) or "ChatOpenAI" in judge.label  # a user's model: its key is not ours to know
+    for seen in (repr(judge), str(judge.identity()), *traced, told, caplog.text, printed.out, printed.err):
+        assert KEY not in seen
 
 
 def fresh_process(script: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

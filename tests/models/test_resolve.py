@@ -104,10 +104,11 @@ def test_a_model_object_needs_no_provider_and_no_key():
         ("a b", None),
     ],
 )
-def test_unknown_names(model: str, provider: str | None):
+def test_unknown_names(model: str, provider: str | None, capfd: pytest.CaptureFixture[str]):
     with pytest.raises(UnknownModelError, match="unknown judge model") as caught:
         resolve_model(model, provider)
     assert model in caught.value.model
+    assert capfd.readouterr().out == ""
 
 
 @pytest.mark.parametrize(

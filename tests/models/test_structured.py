@@ -154,6 +154,20 @@ def test_fallbacks_and_bound_models_are_models_too():
     assert resolve_model(broken.with_fallbacks([spare])).ask(prompt(), Verdict).value.score == 8
     bound = ScriptedJudgeModel([GOOD]).bind(stop=["x"])
     assert resolve_model(bound).ask(prompt(), Verdict).path == "json"
+    watched = Watch()
+    configured = ScriptedJudgeModel([GOOD]).with_config(tags=["mine"], callbacks=[watched])
+    assert resolve_model(configured).ask(prompt(), Verdict).path == "native"
+    assert "mine" in watched.tags[0]
+
+
+def test_a_form_that_is_ignored_is_asked_for_in_words_from_then_on():
+    def ignores(messages: list[BaseMessage]) -> str:
+        return '{"score": 8}' if "JSON Schema" in str(messages) else "I'd say it is quite good."
+
+    model = ScriptedJudgeModel([ignores])
+    judge = JudgeModel.of(model)
+    assert [judge.ask(prompt(), Verdict).attempts for _ in range(2)] == [2, 1]
+    assert model.schemas == [Verdict, None, None]
 
 
 def test_one_re_ask_shows_the_fault():
