@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from langchain_core.messages import AIMessage
 from langchain_core.messages.block_translators import get_translator
 
+from langchain_llm_judge.trace.said import Said
 from langchain_llm_judge.trace.values import plain, text_of
 from langchain_llm_judge.trace.wire import read_args, text_or_none
 
@@ -74,7 +75,7 @@ _CALLS = {"tool_call", "tool_use", "tool_call_chunk", "function_call", "invalid_
 _SHOWN_BLOCK = 500
 
 
-def parts_of(message: AIMessage) -> list[Part]:
+def parts_of(message: AIMessage | Said) -> list[Part]:
     """The parts of a model's message in order; texts that follow one another are one.
 
     Blank texts and encrypted reasoning are left out. Pictures, sounds and files become a label such as
@@ -89,7 +90,7 @@ def parts_of(message: AIMessage) -> list[Part]:
     elif all(_is_text(block) for block in content):
         parts.append(Text(content_text(content)))
     else:
-        parts.extend(_from_blocks(message))
+        parts.extend(_from_blocks(message.model_message() if isinstance(message, Said) else message))
     said_beside = message.additional_kwargs
     if said_beside:
         if not any(isinstance(part, Reasoning) for part in parts):
@@ -99,15 +100,14 @@ def parts_of(message: AIMessage) -> list[Part]:
     return list(_joined(parts))
 
 
-def calls_of(message: AIMessage, parts: list[Part]) -> list[dict[str, Any]]:
-    """Fields of the calls of a message, the malformed ones last, as LangChain lists them apart."""
-    calls: list[dict[str, Any]] = [
-        {"name": call["name"], "args": call["args"], "id": call["id"]} for call in message.tool_calls
-    ]
-    calls += [
-        {"name": call["name"] or "", "args": call["args"] or "", "id": call["id"], "malformed": True}
-        for call in message.invalid_tool_calls
-    ]
+def calls_of(message: AIMessage | Said, parts: list[Part]) -> list[dict[str, Any]]:
+    """Fields of the calls of a message.
+
+    In the order they were asked, where it is known: LangChain's messages list the malformed ones apart.
+    """
+    if isinstance(message, Said) and message.calls:
+        return [_fields(call) for call in message.calls]
+    calls = [] if isinstance(message, Said) else _listed(message)
     if calls:
         return calls
     calls = [_read_call(part.name, part.args, part.id) for part in parts if isinstance(part, CallBlock)]
@@ -115,6 +115,22 @@ def calls_of(message: AIMessage, parts: list[Part]) -> list[dict[str, Any]]:
     if isinstance(old_form, dict):
         calls.append(_read_call(text_of(old_form.get("name") or ""), old_form.get("arguments"), None))
     return calls
+
+
+def _listed(message: AIMessage) -> list[dict[str, Any]]:
+    calls: list[dict[str, Any]] = [
+        {"name": call["name"], "args": call["args"], "id": call["id"]} for call in message.tool_calls
+    ]
+    calls += [
+        {"name": call["name"] or "", "args": call["args"] or "", "id": call["id"], "malformed": True}
+        for call in message.invalid_tool_calls
+    ]
+    return calls
+
+
+def _fields(call: Mapping[str, Any]) -> dict[str, Any]:
+    is_malformed = call["type"] != "tool_call"
+    return {"name": call["name"], "args": call["args"], "id": call["id"], "malformed": is_malformed}
 
 
 def _read_call(name: str, args: object, call_id: str | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Messages in any form as LangChain messages, and the turns of a conversation.
+"""Messages in any form, and the turns of a conversation.
 
 A turn begins at a message of the user and takes in everything up to the next one; messages of the user in a row begin
 one turn together. What a library wrote in the user's name (a summary, a notification: `lc_source`) begins none.
@@ -25,6 +25,7 @@ from langchain_core.messages import (
 from langchain_llm_judge.errors import TraceError, shown
 from langchain_llm_judge.trace.blocks import content_text
 from langchain_llm_judge.trace.options import Turn
+from langchain_llm_judge.trace.said import AnyMessage, Said
 from langchain_llm_judge.trace.wire import ROLES, from_dict, make, plain_role, role_of
 
 _READY = {HumanMessage, AIMessage, ToolMessage, SystemMessage, FunctionMessage, RemoveMessage}
@@ -45,7 +46,12 @@ def as_messages(value: Iterable[Any]) -> list[BaseMessage]:
         >>> [message.type for message in as_messages([("user", "2+2?"), {"role": "assistant", "content": "4"}])]
         ['human', 'ai']
     """
-    messages: list[BaseMessage] = []
+    return [item.message() if isinstance(item, Said) else item for item in read_messages(value)]
+
+
+def read_messages(value: Iterable[Any]) -> list[AnyMessage]:
+    """The same as `as_messages`, with what came as dicts left as it was read."""
+    messages: list[AnyMessage] = []
     for index, item in enumerate(value):
         kind = type(item)
         if kind in _READY:
@@ -77,11 +83,11 @@ class Span:
 
     task: str | None
     """What the user asked at its beginning; `None` when no user speaks."""
-    messages: list[BaseMessage]
+    messages: list[AnyMessage]
     """What came after the question."""
 
 
-def span(messages: Sequence[BaseMessage], turn: Turn) -> Span:
+def span(messages: Sequence[AnyMessage], turn: Turn) -> Span:
     """The messages that a trace covers, and the question they answer.
 
     Raises:
@@ -107,32 +113,33 @@ def span(messages: Sequence[BaseMessage], turn: Turn) -> Span:
     return Span(_task(messages[begin:opening]), [*before, *messages[opening:end]])
 
 
-def is_user(message: BaseMessage) -> bool:
+def is_user(message: AnyMessage) -> bool:
     """Whether the user said it, rather than a library in the user's name."""
-    return message.type == "human" and not message.additional_kwargs.get("lc_source")
+    return ROLES.get(message.type) == "human" and not message.additional_kwargs.get("lc_source")
 
 
-def _starts(messages: Sequence[BaseMessage]) -> list[int]:
+def _starts(messages: Sequence[AnyMessage]) -> list[int]:
     starts: list[int] = []
     in_question = False
     for index, message in enumerate(messages):
-        if message.type == "human":
+        role = ROLES.get(message.type)
+        if role == "human":
             if is_user(message) and not in_question:
                 starts.append(index)
                 in_question = True
-        elif message.type != "system":
+        elif role != "system":
             in_question = False
     return starts
 
 
-def _question_end(messages: Sequence[BaseMessage], start: int) -> int:
+def _question_end(messages: Sequence[AnyMessage], start: int) -> int:
     end = start
-    while end < len(messages) and messages[end].type in ("human", "system"):
+    while end < len(messages) and ROLES.get(messages[end].type) in ("human", "system"):
         end += 1
     return end
 
 
-def _task(question: Iterable[BaseMessage]) -> str | None:
+def _task(question: Iterable[AnyMessage]) -> str | None:
     texts = [content_text(message.content) for message in question if is_user(message)]
     return "\n\n".join(texts) if texts else None
 
@@ -146,7 +153,7 @@ def _no_turn(turn: Turn, count: int) -> TraceError:
     )
 
 
-def _join(messages: list[BaseMessage], new: Iterable[BaseMessage]) -> None:
+def _join(messages: list[AnyMessage], new: Iterable[AnyMessage]) -> None:
     """Append, running chunks of one message together."""
     for message in new:
         last = messages[-1] if messages else None
@@ -161,7 +168,7 @@ def _join(messages: list[BaseMessage], new: Iterable[BaseMessage]) -> None:
             messages.append(message)
 
 
-def _read(item: Any, index: int) -> Iterator[BaseMessage]:
+def _read(item: Any, index: int) -> Iterator[AnyMessage]:
     if isinstance(item, ChatMessage):
         yield from _from_dict({**dict(item), "role": item.role}, index)
     elif isinstance(item, BaseMessage):
@@ -177,7 +184,7 @@ def _read(item: Any, index: int) -> Iterator[BaseMessage]:
         raise _no_message(item, index)
 
 
-def _from_dict(item: Mapping[Any, Any], index: int) -> Iterator[BaseMessage]:
+def _from_dict(item: Mapping[Any, Any], index: int) -> Iterator[AnyMessage]:
     role = role_of(item)
     if role is None:
         raise _no_message(item, index)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from langchain_core.messages import BaseMessage
-
+from langchain_llm_judge.trace.said import AnyMessage
 from langchain_llm_judge.trace.schema import TraceStatus
 
 
@@ -35,7 +34,7 @@ def limit_reason(answer: object) -> str | None:
     return answer if isinstance(answer, str) and _LIMITS.fullmatch(answer.strip()) else None
 
 
-def cut_off_reason(message: BaseMessage) -> str | None:
+def cut_off_reason(message: AnyMessage) -> str | None:
     """Why the model's last message is not all it had to say; `None` when it is, or when the provider is silent."""
     about = message.response_metadata
     for key in _REASONS:

@@ -22,7 +22,7 @@ from datetime import datetime
 from math import inf
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, ToolMessage
+from langchain_core.messages import AIMessage
 
 from langchain_llm_judge.results import Usage
 from langchain_llm_judge.trace.blocks import (
@@ -39,10 +39,11 @@ from langchain_llm_judge.trace.blocks import (
 from langchain_llm_judge.trace.dialogue import as_messages, is_user
 from langchain_llm_judge.trace.endings import Ending, cut_off_reason, limit_reason
 from langchain_llm_judge.trace.pairing import OpenCalls, Waiting
+from langchain_llm_judge.trace.said import AnyMessage, Said
 from langchain_llm_judge.trace.schema import Message, Step, Thought, ToolCall, ToolResult
 from langchain_llm_judge.trace.structured import Attempts, says_the_same, structured_names
 from langchain_llm_judge.trace.values import text_of
-from langchain_llm_judge.trace.wire import read_args
+from langchain_llm_judge.trace.wire import ROLES, read_args
 
 __all__ = ["Assembled", "Entry", "as_messages", "assemble"]
 
@@ -51,7 +52,7 @@ __all__ = ["Assembled", "Entry", "as_messages", "assemble"]
 class Entry:
     """A message and what is known about how it came to be."""
 
-    message: BaseMessage
+    message: AnyMessage
     agent: str | None = None
     """Path of agent names; `None` takes the message's own name."""
     node: str | None = None
@@ -147,19 +148,20 @@ class _Assembler:
     def _begin_turn(self) -> None:
         self._open = OpenCalls()
         self._attempts = Attempts(self._structured_tools)
-        self._last: AIMessage | None = None
+        self._last: AIMessage | Said | None = None
         self._last_calls: list[Waiting] = []
         self._last_results: list[ToolResult] = []
         self._said_before, self._answer = self._answer, None
 
     def add(self, entry: Entry) -> None:
         message = entry.message
-        if isinstance(message, ToolMessage | FunctionMessage):
+        role = ROLES.get(message.type)
+        if role == "tool" or role == "function":
             self._results.append(entry)
             return
         if self._results:
             self._settle()
-        if isinstance(message, AIMessage):
+        if isinstance(message, AIMessage) or (isinstance(message, Said) and role == "ai"):
             self._add_model_message(entry, message)
         elif is_user(message):
             self._keep_structured_answer()
@@ -168,7 +170,7 @@ class _Assembler:
 
     # The model's side
 
-    def _add_model_message(self, entry: Entry, message: AIMessage) -> None:
+    def _add_model_message(self, entry: Entry, message: AIMessage | Said) -> None:
         if message.response_metadata.get("__is_handoff_back"):
             return
         self._keep_structured_answer()
@@ -333,7 +335,7 @@ class _Tokens:
     input_tokens: int = 0
     output_tokens: int = 0
 
-    def add(self, message: AIMessage) -> None:
+    def add(self, message: AIMessage | Said) -> None:
         self.calls += 1
         usage = message.usage_metadata
         if usage is not None:
@@ -366,7 +368,7 @@ def _page(item: Any) -> Any:
     return item.get("page_content") if isinstance(item, Mapping) else getattr(item, "page_content", None)
 
 
-def _call_id(message: BaseMessage) -> str:
+def _call_id(message: AnyMessage) -> str:
     return getattr(message, "tool_call_id", None) or ""
 
 

@@ -9,10 +9,11 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from langchain_llm_judge.errors import TraceError, shown
-from langchain_llm_judge.trace.dialogue import Span, as_messages, is_message, span
+from langchain_llm_judge.trace.dialogue import Span, as_messages, is_message, read_messages, span
 from langchain_llm_judge.trace.endings import Ending
 from langchain_llm_judge.trace.messages import Assembled, Entry, assemble, documents_in
 from langchain_llm_judge.trace.options import TraceOptions
+from langchain_llm_judge.trace.said import AnyMessage
 from langchain_llm_judge.trace.schema import AgentTrace
 from langchain_llm_judge.trace.tools import direct_tools, is_definition, tool_specs
 from langchain_llm_judge.trace.values import text_of
@@ -23,7 +24,7 @@ _STRUCTURED = "structured_response"
 
 def trace_from_messages(messages: Iterable[Any], options: TraceOptions) -> AgentTrace:
     """The trace of a list of messages in any form that `as_messages` reads."""
-    return trace_from_span(span(as_messages(messages), options.turn), {}, options)
+    return trace_from_span(span(read_messages(messages), options.turn), {}, options)
 
 
 def trace_from_state(state: Mapping[str, Any], options: TraceOptions) -> AgentTrace:
@@ -96,7 +97,7 @@ def build_trace(
     )
 
 
-def messages_in(state: Mapping[str, Any], options: TraceOptions) -> list[BaseMessage] | None:
+def messages_in(state: Mapping[str, Any], options: TraceOptions) -> list[AnyMessage] | None:
     """The messages of a state.
 
     Returns:
@@ -115,7 +116,7 @@ def messages_in(state: Mapping[str, Any], options: TraceOptions) -> list[BaseMes
             source="state",
             seen=list(state),
         )
-    return as_messages(value)
+    return read_messages(value)
 
 
 def messages_key_in(state: Mapping[str, Any], options: TraceOptions) -> str | None:

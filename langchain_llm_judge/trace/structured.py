@@ -8,10 +8,10 @@ failed stays as a step in error, although its status says success.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage
-
+from langchain_llm_judge.trace.said import AnyMessage, Said
 from langchain_llm_judge.trace.schema import ToolCall, ToolResult
 from langchain_llm_judge.trace.values import plain
 
@@ -50,15 +50,13 @@ class Attempts:
         return [(call, result) for call, result in attempts if not result.is_error]
 
 
-def structured_names(messages: Iterable[BaseMessage], response: object) -> set[str]:
+def structured_names(messages: Iterable[AnyMessage], response: object) -> set[str]:
     """Names of the pseudo tools through which the last message with calls gave a state's `structured_response`."""
     if response is None:
         return set()
-    last: AIMessage | None = None
+    calls: Sequence[Any] = ()
     for message in messages:
-        if isinstance(message, AIMessage) and message.tool_calls:
-            last = message
-    calls = last.tool_calls if last else []
+        calls = (message.calls if isinstance(message, Said) else getattr(message, "tool_calls", ())) or calls
     said = plain(response)
     return {call["name"] for call in calls if call["name"] == type(response).__name__ or plain(call["args"]) == said}
 

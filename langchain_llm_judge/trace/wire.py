@@ -1,4 +1,4 @@
-"""Messages as dicts, in every form they are stored or sent in, as LangChain messages.
+"""Messages as dicts, in every form they are stored or sent in.
 
 Read are OpenAI's chat form and the items of its Responses API, Anthropic's tool results inside a user's message, and
 the three JSON forms of LangChain's own messages. Arguments that are no JSON object make an invalid call, not an error.
@@ -7,23 +7,14 @@ the three JSON forms of LangChain's own messages. Arguments that are no JSON obj
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    FunctionMessage,
-    HumanMessage,
-    RemoveMessage,
-    SystemMessage,
-    ToolMessage,
-)
-
 from langchain_llm_judge.errors import TraceError, shown
+from langchain_llm_judge.trace.said import Role, Said
 from langchain_llm_judge.trace.values import plain, text_of
 
-ROLES = {
+ROLES: dict[str, Role] = {
     "human": "human", "user": "human", "HumanMessage": "human", "HumanMessageChunk": "human",
     "ai": "ai", "assistant": "ai", "model": "ai", "AIMessage": "ai", "AIMessageChunk": "ai",
     "tool": "tool", "ToolMessage": "tool", "ToolMessageChunk": "tool",
@@ -45,7 +36,7 @@ _COUNTS = ("input_tokens", "output_tokens", "total_tokens")
 _DECODER = json.JSONDecoder(strict=False)
 
 
-def plain_role(item: dict[Any, Any]) -> str | None:
+def plain_role(item: dict[Any, Any]) -> Role | None:
     """The role of the most common dicts, which are one message each; `None` for all others."""
     role = item.get("role")
     if role in ("user", "assistant", "tool") and not isinstance(item.get("content"), list):
@@ -69,7 +60,7 @@ def role_of(item: Mapping[Any, Any]) -> str | None:
     return ROLES.get(kind) if has_body else None
 
 
-def from_dict(item: Mapping[Any, Any], role: str) -> Iterator[BaseMessage]:
+def from_dict(item: Mapping[Any, Any], role: str) -> Iterator[Said]:
     """The messages a dict of that role stands for: one, or more where a user's message carries tool results."""
     if item.get("lc") == 1 and "kwargs" in item:
         item = item["kwargs"]
@@ -105,16 +96,16 @@ def _read_text(args: str) -> dict[str, Any] | str:
     return value if isinstance(value, dict) else args
 
 
-def _from_response_item(kind: str, item: Mapping[Any, Any]) -> BaseMessage:
+def _from_response_item(kind: str, item: Mapping[Any, Any]) -> Said:
     if kind == "function_call_output":
         return make("tool", {"content": item["output"], "tool_call_id": item["call_id"]})
     if kind == "reasoning":
-        return AIMessage("", additional_kwargs={"reasoning": plain(item)})
+        return Said("ai", "", additional_kwargs={"reasoning": plain(item)})
     call = {"id": item.get("call_id") or item.get("id"), "name": item["name"], "args": item["arguments"]}
     return make("ai", {"content": "", "tool_calls": [call]})
 
 
-def _split_tool_results(item: Mapping[Any, Any]) -> Iterator[BaseMessage]:
+def _split_tool_results(item: Mapping[Any, Any]) -> Iterator[Said]:
     """A user's message of the Anthropic form may carry tool results."""
     said = []
     for block in item["content"]:
@@ -127,64 +118,46 @@ def _split_tool_results(item: Mapping[Any, Any]) -> Iterator[BaseMessage]:
         yield make("human", {**item, "content": said})
 
 
-def make(role: str, item: Mapping[Any, Any]) -> BaseMessage:
+def make(role: str, item: Mapping[Any, Any]) -> Said:
     """One message of a role that `ROLES` means; an unknown role is an agent of that name."""
-    content = _content(item.get("content"))
-    about = _about(item)
-    if role == "ai":
-        return _make_ai(content, item, about)
-    if role == "tool":
-        status = "error" if item.get("status") == "error" else "success"
-        call_id = text_or_none(item.get("tool_call_id")) or ""
-        return ToolMessage(content, tool_call_id=call_id, status=status, artifact=item.get("artifact"), **about)
-    if role == "function":
-        return FunctionMessage(content=content, **{"name": "", **about})
-    if role == "remove":
-        return RemoveMessage(id=about.get("id", ""))
-    if role == "human":
-        return HumanMessage(content, **about)
-    if role == "system":
-        return SystemMessage(content, **about)
-    return AIMessage(content, **{"name": text_or_none(item.get("role")), **about})
-
-
-def _about(item: Mapping[Any, Any]) -> dict[str, Any]:
-    """What a message says besides its content, as far as it says anything."""
-    about: dict[str, Any] = {key: text_of(item[key]) for key in ("id", "name") if item.get(key) is not None}
+    said = Said("ai", _content(item.get("content")), text_or_none(item.get("id")), text_or_none(item.get("name")))
     for key in ("additional_kwargs", "response_metadata"):
         if isinstance(item.get(key), Mapping):
-            about[key] = dict(item[key])
-    return about
+            setattr(said, key, dict(item[key]))
+    if role == "ai":
+        _read_model_message(said, item)
+    elif role == "tool":
+        said.tool_call_id = text_or_none(item.get("tool_call_id"))
+        said.status = "error" if item.get("status") == "error" else "success"
+        said.artifact = item.get("artifact")
+    if role in ROLES:
+        said.type = ROLES[role]
+    else:
+        said.name = said.name or text_or_none(item.get("role"))
+    return said
 
 
-def _make_ai(content: Any, item: Mapping[Any, Any], about: dict[str, Any]) -> AIMessage:
-    kwargs = about.pop("additional_kwargs", {})
-    asked = _calls_in(item, "tool_calls") or _calls_in({"tool_calls": kwargs.pop("tool_calls", None)}, "tool_calls")
-    old_form = item.get("function_call") or kwargs.pop("function_call", None)
-    calls = [_call(call) for call in asked]
+def _read_model_message(said: Said, item: Mapping[Any, Any]) -> None:
+    beside = dict(said.additional_kwargs)
+    asked = item.get("tool_calls") or beside.pop("tool_calls", None) or ()
+    old_form = item.get("function_call") or beside.pop("function_call", None)
+    calls = [_call(call) for call in _listed(asked, "tool_calls")]
     if not calls and isinstance(old_form, Mapping):
         calls = [_call({"function": old_form})]
-    invalid = _calls_in(item, "invalid_tool_calls")
+    invalid = item.get("invalid_tool_calls") or ()
+    said.calls = [*calls, *(_invalid_call(call) for call in _listed(invalid, "invalid_tool_calls"))]
     for key in ("reasoning_content", "reasoning", "refusal"):
         if item.get(key):
-            kwargs.setdefault(key, plain(item[key]))
-    if kwargs:
-        about["additional_kwargs"] = kwargs
-    if _is_usage(item.get("usage_metadata")):
-        about["usage_metadata"] = {name: item["usage_metadata"][name] for name in _COUNTS}
-    return AIMessage(
-        content,
-        tool_calls=[call for call in calls if isinstance(call["args"], dict)],
-        invalid_tool_calls=[call for call in calls if not isinstance(call["args"], dict)]
-        + [_invalid_call(call) for call in invalid],
-        **about,
-    )
+            beside.setdefault(key, plain(item[key]))
+    said.additional_kwargs = beside
+    usage = item.get("usage_metadata")
+    if isinstance(usage, Mapping) and all(type(usage.get(name)) is int for name in _COUNTS):
+        said.usage_metadata = {name: usage[name] for name in _COUNTS}
 
 
-def _calls_in(item: Mapping[Any, Any], key: str) -> list[Mapping[Any, Any]]:
-    calls = item.get(key) or []
+def _listed(calls: object, key: str) -> Sequence[Mapping[Any, Any]]:
     if isinstance(calls, list | tuple) and all(isinstance(call, Mapping) for call in calls):
-        return list(calls)
+        return calls
     raise TraceError(
         f"{key} of a message is {shown(calls)}; give a list of calls such as "
         "{'id': 'c1', 'function': {'name': 'f', 'arguments': '{}'}}",
@@ -233,7 +206,3 @@ def _block(block: object) -> Any:
 def text_or_none(value: object) -> str | None:
     """An id or a name as text, where there is one."""
     return value if value is None or isinstance(value, str) else text_of(value)
-
-
-def _is_usage(usage: object) -> bool:
-    return isinstance(usage, Mapping) and all(type(usage.get(name)) is int for name in _COUNTS)

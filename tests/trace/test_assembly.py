@@ -254,6 +254,13 @@ def test_f03_malformed_calls_keep_their_raw_text(message: Any):
     assert trace.final_answer is None
 
 
+def test_calls_of_a_dict_stay_in_the_order_they_were_asked():
+    arguments = {"a": BROKEN, "b": "", "c": "[1]", "d": '{"x": 1}'}
+    calls = [{"id": name, "function": {"name": name, "arguments": text}} for name, text in arguments.items()]
+    trace = to_trace([("user", "q"), {"role": "assistant", "content": None, "tool_calls": calls}])
+    assert told(trace) == [f"a({BROKEN!r}) malformed", "b()", "c('[1]') malformed", "d(x=1)"]
+
+
 # Texts, answers, ends
 
 
