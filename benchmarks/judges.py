@@ -1,10 +1,12 @@
 """What one evaluation costs in CPU time: our RelevancyAgent beside DeepEval's own GEval on the same prompt.
 
-Run: python benchmarks/judges.py [--rounds 15] [--evaluations 20]
+    python benchmarks/judges.py [--rounds 80] [--evaluations 5]
 
-Both ask a local HTTP server, in a process of its own, that answers at once; so what is measured is the work on
-this side: of the judge, of the client library, and of reading the reply. Blocks of evaluations alternate, so
-that a busy machine slows both. CPU time is `time.process_time`: all threads of this process.
+All ask a local HTTP server, in a process of its own, that answers at once; so what is measured is the work on
+this side: of the judge, of the client library, and of reading the reply. Every row is measured with its judge and
+with its client library alone, sending the same messages: the difference is the judge's own work, the rest goes to
+the client. Blocks of evaluations alternate, so that a busy machine slows all alike. CPU time is
+`time.process_time`, all threads of this process.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import warnings
 from collections.abc import Awaitable, Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 CASE = {
     "question": "What is the capital of France?",
@@ -29,6 +31,14 @@ CASE = {
 REPLY = {"reason": "The answer names the city that was asked for.", "score": 9}
 MODEL, KEY = "gpt-4o-mini", "sk-none"
 Evaluation = Callable[[], Awaitable[Any]]
+
+
+class Row(NamedTuple):
+    """A judge, and its client library asked the same without it."""
+
+    name: str
+    judge: Evaluation
+    client: Evaluation
 
 
 class Provider(BaseHTTPRequestHandler):
@@ -64,94 +74,102 @@ def serve(port: Connection) -> None:
     server.serve_forever()
 
 
-def evaluations(url: str) -> dict[str, Evaluation]:
-    """The rows of the table; the first is what the others are compared with."""
+def table_rows(url: str) -> list[Row]:
+    """What is compared; all are compared with the first."""
     os.environ.update(JUDGE_API_BASE=url, OPENAI_API_KEY=KEY)
     from langchain_openai import ChatOpenAI
 
     from langchain_llm_judge import RelevancyAgent
+    from langchain_llm_judge.models.deepeval import ScoreReply
     from langchain_llm_judge.models.structured import JudgeModel
-
-    chat = ChatOpenAI(model=MODEL, base_url=url, api_key=KEY)
-    by_litellm = RelevancyAgent(provider="openai", model=MODEL)
-    by_openai = RelevancyAgent(model=chat)
-    by_prompt = RelevancyAgent(model=JudgeModel(lambda _: chat, MODEL, structured=False))  # as DeepEval asks
-    return {
-        **theirs(url),
-        "RelevancyAgent, litellm": lambda: by_litellm.ainvoke(CASE),
-        "RelevancyAgent, ChatOpenAI": lambda: by_openai.ainvoke(CASE),
-        "RelevancyAgent, ChatOpenAI, JSON by prompt": lambda: by_prompt.ainvoke(CASE),
-        **clients_alone(url, chat),
-    }
-
-
-def theirs(url: str) -> dict[str, Evaluation]:
-    """DeepEval's own judge with our steps, rubric and prompt."""
-    from langchain_llm_judge.models.deepeval import Rate
     from langchain_llm_judge.prompts import load_prompt
 
-    rate = Rate(None, "Relevancy", load_prompt("relevancy").fill(**CASE), CASE["question"], CASE["answer"])
+    prompt = load_prompt("relevancy").fill(**CASE)
+    messages = [("system", prompt.system), ("user", prompt.user)]
+    by_openai = ChatOpenAI(model=MODEL, base_url=url, api_key=KEY)
+    native = by_openai.with_structured_output(ScoreReply)
+    by_prompt = JudgeModel(lambda _: by_openai, MODEL, structured=False)
 
+    def ours(**settings: Any) -> Evaluation:
+        judge = RelevancyAgent(**settings)
+        return lambda: judge.ainvoke(CASE)
+
+    return [
+        deepevals_own(url, prompt),
+        Row("RelevancyAgent, litellm", ours(provider="openai", model=MODEL), litellm_client(url, messages)),
+        Row("RelevancyAgent, ChatOpenAI", ours(model=by_openai), lambda: native.ainvoke(messages)),
+        Row("RelevancyAgent, ChatOpenAI, JSON by prompt", ours(model=by_prompt), lambda: by_openai.ainvoke(messages)),
+    ]
+
+
+def deepevals_own(url: str, prompt: Any) -> Row:
+    """DeepEval's GEval with our steps, rubric and prompt, through its LiteLLMModel, as `a_measure` runs by default."""
+    from langchain_llm_judge.models.deepeval import Rate
+
+    rate = Rate(None, "Relevancy", prompt, CASE["question"], CASE["answer"])
+
+    import litellm
     from deepeval.models import LiteLLMModel
     from deepeval.test_case import LLMTestCase
 
     metric = rate.metric(LiteLLMModel(f"openai/{MODEL}", api_key=KEY, base_url=url))
     case = LLMTestCase(input=CASE["question"], actual_output=CASE["answer"])
-    return {
-        "DeepEval GEval, LiteLLMModel": lambda: metric.a_measure(case),
-        "DeepEval GEval, LiteLLMModel, no progress bar": lambda: metric.a_measure(case, _show_indicator=False),
+    asked = {
+        "model": f"openai/{MODEL}",
+        "messages": [{"role": "user", "content": f"{prompt.system}\n\n{prompt.user}"}],
+        "temperature": 0.0,
+        "logprobs": True,
+        "top_logprobs": 20,
     }
+    return Row(
+        "DeepEval GEval, LiteLLMModel",
+        lambda: metric.a_measure(case),
+        lambda: litellm.acompletion(**asked, api_key=KEY, api_base=url),
+    )
 
 
-def clients_alone(url: str, chat: Any) -> dict[str, Evaluation]:
-    """The same request without any judge: what is left for the rows above is the judge's own work."""
-    import litellm
+def litellm_client(url: str, messages: list[tuple[str, str]]) -> Evaluation:
+    from langchain_litellm import ChatLiteLLM
 
     from langchain_llm_judge.models.deepeval import ScoreReply
-    from langchain_llm_judge.prompts import load_prompt
 
-    prompt = load_prompt("relevancy").fill(**CASE)
-    messages = [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}]
-    form = chat.with_structured_output(ScoreReply)
-    return {
-        "litellm.acompletion alone": lambda: litellm.acompletion(
-            model=f"openai/{MODEL}", messages=messages, api_key=KEY, api_base=url
-        ),
-        "ChatOpenAI alone": lambda: chat.ainvoke(messages),
-        "ChatOpenAI with structured output alone": lambda: form.ainvoke(messages),
-    }
+    chat = ChatLiteLLM(model=f"openai/{MODEL}", api_key=KEY, api_base=url, temperature=0.0, max_retries=1)
+    native = chat.with_structured_output(ScoreReply)
+    return lambda: native.ainvoke(messages)
 
 
-async def measured(rows: dict[str, Evaluation], rounds: int, count: int) -> dict[str, list[float]]:
-    """CPU milliseconds of one evaluation, by row, a value a round."""
-    times: dict[str, list[float]] = {name: [] for name in rows}
+async def measured(rows: list[Row], rounds: int, count: int) -> dict[tuple[str, str], float]:
+    """Median CPU milliseconds of one evaluation, by row, with its judge and with its client alone."""
+    times: dict[tuple[str, str], list[float]] = {}
     for number in range(rounds + 1):
-        for name, evaluate in rows.items():
-            started = time.process_time()
-            for _ in range(count):
-                await evaluate()
-            if number:  # the first round warms up
-                times[name].append((time.process_time() - started) / count * 1000)
-    return times
+        for row in rows:
+            for side in ("judge", "client"):
+                started = time.process_time()
+                for _ in range(count):
+                    await getattr(row, side)()
+                if number:  # the first round warms up
+                    taken = (time.process_time() - started) / count * 1000
+                    times.setdefault((row.name, side), []).append(taken)
+    return {key: statistics.median(values) for key, values in times.items()}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--evaluations", type=int, default=20)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=80)
+    parser.add_argument("--evaluations", type=int, default=5)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     here, there = multiprocessing.Pipe()
     server = multiprocessing.Process(target=serve, args=(there,), daemon=True)
     server.start()
-    rows = evaluations(f"http://127.0.0.1:{here.recv()}/v1")
-    times = asyncio.run(measured(rows, options.rounds, options.evaluations))
-    base = statistics.median(next(iter(times.values())))
-    print(f"{'CPU time of one evaluation':48} {'median':>9} {'min':>9} {'of first':>9}")
-    for name, values in times.items():
-        median = statistics.median(values)
-        print(f"{name:48} {median:6.2f} ms {min(values):6.2f} ms {median / base:8.0%}")
+    rows = table_rows(f"http://127.0.0.1:{here.recv()}/v1")
+    median = asyncio.run(measured(rows, options.rounds, options.evaluations))
     server.terminate()
+    print(f"{'CPU time of one evaluation':44}{'all':>10}{'of first':>10}{'client alone':>14}{'judge itself':>14}")
+    first = median[rows[0].name, "judge"]
+    for row in rows:
+        whole, client = median[row.name, "judge"], median[row.name, "client"]
+        print(f"{row.name:44}{whole:7.2f} ms{whole / first:10.0%}{client:11.2f} ms{whole - client:11.2f} ms")
 
 
 if __name__ == "__main__":
