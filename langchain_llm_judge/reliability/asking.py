@@ -88,12 +88,23 @@ def judge_for(judge: Any, case: Any) -> Any:
 
 
 def uncached(judge: Any) -> Any:
-    """The same judge with LangChain's cache off, where the judge offers that."""
-    inner = getattr(judge, "bound", None)
-    if hasattr(inner, "uncached") and hasattr(judge, "model_copy"):
-        # A binding (with_config, with_retry) passes attributes through; asked itself, it would lose what it binds.
-        return judge.model_copy(update={"bound": uncached(inner)})
-    return judge.uncached() if hasattr(judge, "uncached") else judge
+    """The same judge with LangChain's cache off: its own `uncached()`, and so for every part of a chain or binding."""
+    # Asked of the class: a binding passes attributes through, and would lose what it binds.
+    if hasattr(type(judge), "uncached"):
+        return judge.uncached()
+    fields = getattr(type(judge), "model_fields", {})
+    if "cache" in fields:
+        return judge.model_copy(update={"cache": False})
+    parts = {name: (part := getattr(judge, name, None), _uncached_part(part)) for name in fields}
+    changed = {name: after for name, (before, after) in parts.items() if after is not before}
+    return judge.model_copy(update=changed) if changed else judge
+
+
+def _uncached_part(part: Any) -> Any:
+    if isinstance(part, list):
+        parts = [_uncached_part(one) for one in part]
+        return part if all(one is other for one, other in zip(part, parts, strict=True)) else parts
+    return uncached(part) if hasattr(part, "invoke") else part
 
 
 def temperature_of(judge: Any) -> float | None:

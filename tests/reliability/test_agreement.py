@@ -154,6 +154,14 @@ def test_a_row_with_several_judges_has_their_joint_verdict():
     assert "labels are the joint verdict and scores the mean of j0, j1; judge= picks one" in report.notes
 
 
+def test_a_score_counts_where_every_judge_has_one():
+    def run(*scores: float | None) -> Run:
+        return Run([Row(0, {f"j{n}": Verdict(passed=True, score=score) for n, score in enumerate(scores)})])
+
+    assert judge_agreement(None, run(0.5, 1.0), run(0.5, 0.5)).mean_abs_diff == 0.25
+    assert judge_agreement(None, run(0.5, None), run(0.5, 0.5)).mean_abs_diff is None
+
+
 def test_a_judge_that_failed_on_a_row_leaves_it_without_a_verdict():
     good, failed = Verdict(passed=True), Row(1, {"a": Verdict(passed=True)}, errors={"b": "boom"})
     run = Run([Row(0, {"a": good, "b": good}), failed])

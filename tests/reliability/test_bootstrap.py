@@ -129,6 +129,13 @@ def test_missing_numbers_are_left_out_and_booleans_count():
     assert bootstrap_ci([True, False, True, True] * 5) == bootstrap_ci([1, 0, 1, 1] * 5)
 
 
+def test_a_degenerate_resample_warns_nobody():
+    # A resample of one row only has no spread to divide by; numpy warns, and warnings are errors here.
+    pairs = [(1.0, 2.0), (2.0, 1.0), (3.0, 5.0), (4.0, 4.0), (5.0, 7.0)]
+    ci = bootstrap_ci(pairs, lambda rows: np.corrcoef(rows[:, 0], rows[:, 1])[0, 1])
+    assert -1 <= ci.low < ci.high <= 1
+
+
 def test_statistics_mean_is_the_mean():
     assert bootstrap_ci(SCORES, statistics.mean) == bootstrap_ci(SCORES, statistics.fmean) == bootstrap_ci(SCORES)
 

@@ -6,7 +6,6 @@ from langchain_core.caches import InMemoryCache
 from langchain_core.globals import set_llm_cache
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
-from langchain_core.runnables import RunnableLambda
 
 from langchain_llm_judge import (
     ConfigError,
@@ -108,19 +107,6 @@ def test_a_judge_that_tells_nothing_about_its_calls():
     report = of(Verdict(winner="A"), Verdict(winner="A"))
     assert report.real_calls is None
     assert any("real_calls is unknown" in warning for warning in report.warnings)
-
-
-def test_a_binding_keeps_what_it_binds():
-    class Judge(RunnableLambda):
-        off = False
-
-        def uncached(self):
-            twin = Judge(lambda case: text_result(0.9))
-            twin.off = True
-            return twin
-
-    judge = Judge(lambda case: pytest.fail("asked the cached one")).with_retry(stop_after_attempt=2)
-    assert measure_consistency(judge, inputs=CASE, samples=2).scores == [0.9, 0.9]
 
 
 def test_comparisons_count_winners():
