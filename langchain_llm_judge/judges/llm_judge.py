@@ -123,13 +123,18 @@ class LLMJudge:
         self, question: str, contexts: Any | None = None, answer: str | None = None, reference: str | None = None
     ) -> RAGEvaluation:
         """Is `answer` supported by its passages? See `RAGJudge`."""
-        return self.rag.invoke(_case(question=question, contexts=contexts, answer=answer, reference=reference))
+        return self.rag.invoke(self._rag_case(question, contexts, answer, reference))
 
     async def aevaluate_rag(
         self, question: str, contexts: Any | None = None, answer: str | None = None, reference: str | None = None
     ) -> RAGEvaluation:
         """The async twin of `evaluate_rag`."""
-        return await self.rag.ainvoke(_case(question=question, contexts=contexts, answer=answer, reference=reference))
+        return await self.rag.ainvoke(self._rag_case(question, contexts, answer, reference))
+
+    def _rag_case(self, question: str, contexts: Any, answer: str | None, reference: str | None) -> dict[str, Any]:
+        case = _case(question=question, contexts=contexts, answer=answer, reference=reference)
+        # Without a retriever to ask, no contexts are what was given: there is nothing to judge by.
+        return case if self._retriever is not None else {"contexts": None, **case}
 
     def evaluate_agent(
         self,
