@@ -4,8 +4,9 @@ Run: `JUDGE_CASES=../shared/cases python benchmarks/offline.py`
 
 Figures, each on all rows and on two halves split by a hash of the row's id:
 
-- AUROC of `support`: the mean over an answer's claims of `Support.score`, as `RAGEvaluation.support` gives it.
-- AUROC of `share`: supported claims / all claims, as `RAGEvaluation.faithfulness` gives it. An answer of one
+- AUROC of `faithfulness`: the mean over an answer's claims of `Support.score`, which is the engine's
+  `RAGEvaluation.faithfulness`.
+- AUROC of `share`: supported claims / all claims, by the verdicts alone. An answer of one
   sentence has 0 or 1 here, which is coarse for ranking.
 - Both are taken over rows with a label and a verdict. Rows without a verdict (no passages, or an answer that
   claims nothing, such as a refusal or a question) are counted beside them, and not ranked.
@@ -130,7 +131,7 @@ def times(results: Sequence[Judged], summary: Callable[[list[float]], float]) ->
 
 def faithfulness_table() -> Table:
     table = Table(title="Faithfulness (AUROC: all, half 0, half 1)")
-    for column in ("set", "ranked", "faithful", "no verdict", "support", "share", "ms a row: median", "largest"):
+    for column in ("set", "ranked", "faithful", "no verdict", "faithfulness", "share", "ms a row: median", "largest"):
         table.add_column(column)
     for name, cases in (("MTRAG", mtrag()), ("BEGIN", begin()), ("HaluEval-QA", halueval())):
         results = [judged(case) for case in cases]

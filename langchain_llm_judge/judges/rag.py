@@ -21,7 +21,6 @@ from langchain_llm_judge.judges.rag_verdicts import (
     PassageVerdict,
     RAGEvaluation,
     average_precision,
-    mean_score,
     supported_share,
 )
 from langchain_llm_judge.models.offline import OfflineEngine
@@ -161,7 +160,6 @@ class RAGJudge(Judge[RAGEvaluation]):
         faithfulness = supported_share(claims)
         return RAGEvaluation(
             faithfulness=faithfulness,
-            support=mean_score(claims),
             unsupported_claims=[claim.claim for claim in claims if not claim.supported],
             context_precision=(
                 None if parts.passages is None else average_precision([passage.relevant for passage in passages])

@@ -22,6 +22,7 @@ from pydantic import (
 from langchain_llm_judge.errors import shown
 from langchain_llm_judge.judges.rag_verdicts import ClaimVerdict, PassageVerdict
 from langchain_llm_judge.models.replies import Index, Level5, Reason, ReplyFault, ReplySchema, YesNo, one_per_id
+from langchain_llm_judge.safety.fence import neutralize
 
 PARTS = ("claims", "passages", "reference_claims", "answer_relevance")
 
@@ -233,4 +234,5 @@ def folded(text: str) -> str:
 def quoted(quote: str, passage: str) -> bool:
     """Whether the quote stands in the passage, white space and case aside; an empty quote does not."""
     words = folded(quote)
-    return bool(words) and words in folded(passage)
+    # The judge copies from the prompt, where look-alikes of fences have lost their sharp form.
+    return bool(words) and (words in folded(passage) or words in folded(neutralize(passage)))

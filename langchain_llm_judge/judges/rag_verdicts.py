@@ -40,10 +40,7 @@ class RAGEvaluation(Result):
     """An answer judged claim by claim against its passages. Every score is `None` where `notes` says why."""
 
     faithfulness: float | None
-    """Supported claims of the answer / all its claims, from 0 to 1."""
-    support: float | None = None
-    """Mean `score` of the claims, from 0 to 1, finer than `faithfulness` for ranking answers; the embedded
-    engine only, else `None`."""
+    """Supported claims of the answer / all its claims, from 0 to 1; see `supported_share` for the embedded engine."""
     unsupported_claims: list[str]
     """Claims without support: possible hallucinations."""
     context_precision: float | None
@@ -91,19 +88,24 @@ def share(verdicts: Sequence[ClaimVerdict] | Sequence[PassageVerdict]) -> str:
     """The count behind a score, for instance `2 of 3 claims supported; not: It is free.`"""
     kind = "passages relevant" if verdicts and isinstance(verdicts[0], PassageVerdict) else "claims supported"
     missing = [verdict.claim for verdict in verdicts if isinstance(verdict, ClaimVerdict) and not verdict.supported]
-    told = f"{sum(map(_holds, verdicts))} of {len(verdicts)} {kind}"
+    told = f"{sum(map(_holds, verdicts))} of {len(verdicts)} {kind}{_by_score(verdicts)}"
     return f"{told}; not: {' | '.join(missing)}" if missing else told
 
 
+def _by_score(verdicts: Sequence[ClaimVerdict] | Sequence[PassageVerdict]) -> str:
+    """How the embedded engine's claims count, for the arithmetic in words."""
+    scores = [verdict.score for verdict in verdicts if isinstance(verdict, ClaimVerdict) and verdict.score is not None]
+    return f", which count {' + '.join(f'{score:.2f}' for score in scores)}" if scores else ""
+
+
 def supported_share(claims: Sequence[ClaimVerdict]) -> float | None:
-    """Supported claims / all claims; `None` without claims."""
-    return sum(claim.supported for claim in claims) / len(claims) if claims else None
+    """Supported claims / all claims, from 0 to 1; `None` without claims.
 
-
-def mean_score(claims: Sequence[ClaimVerdict]) -> float | None:
-    """Mean of the claims' scores; `None` without claims, or where the judge gives no scores."""
-    scores = [claim.score for claim in claims if claim.score is not None]
-    return sum(scores) / len(scores) if scores else None
+    A claim counts 1 or 0 by its verdict; the embedded engine's claims count by their `score`, which tells how
+    fully the passages say them: an answer of one sentence would else be all or nothing.
+    """
+    counts = [float(claim.supported) if claim.score is None else claim.score for claim in claims]
+    return sum(counts) / len(counts) if counts else None
 
 
 def average_precision(relevant: Sequence[bool]) -> float:

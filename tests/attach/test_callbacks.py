@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import subprocess
 import sys
 import textwrap
@@ -232,6 +233,7 @@ def test_f13_memory_stays_flat_over_many_runs():
         for _ in range(count):
             chain.invoke("hi", {"callbacks": [handler]})
             assert handler.flush(20)
+        gc.collect()
         return tracemalloc.get_traced_memory()[0]
 
     tracemalloc.start()
