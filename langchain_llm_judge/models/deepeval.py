@@ -160,7 +160,6 @@ class BridgedModel(DeepEvalBaseLLM):  # type: ignore[misc]
 
     def _note(self, error: Exception) -> None:
         self.failure = self.failure or error
-        self.usage += getattr(error, "usage", None) or Usage()
 
 
 def _completion(reply: Reply[ScoreReply]) -> Any:

@@ -246,6 +246,14 @@ def test_calls_that_do_not_fit_the_schema_are_wrong_without_the_judge(args: dict
     assert said in result.verdicts[0].reason
 
 
+def test_an_argument_the_schema_leaves_open_is_for_the_judge():
+    it = judge()
+    open_schema = {**TOOLS[0]["parameters"], "additionalProperties": True}
+    tools = [{**TOOLS[0], "parameters": open_schema}]
+    result = it.invoke(case(("w", {"city": "Paris", "unit": "C"}), tools=tools))
+    assert (result.verdicts[0].decided_by, len(asked(it))) == ("judge", 1)
+
+
 def test_settled_and_judged_calls_keep_their_places():
     it = judge({"verdicts": [{"call": 2, "correct": "no", "reason": "Rome was asked"}, {"call": 1, "correct": "yes"}]})
     result = it.invoke(case(("w", {}), ("w", {"city": "Paris"}), ("w", {"city": "Oslo"}), tools=TOOLS))

@@ -64,7 +64,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("user")
     (folder / ".env").write_text("OPENAI_API_KEY=from-dotenv\nFROM_DOTENV=1\n")
     (folder / ".deepeval").mkdir()
-    (folder / ".deepeval" / ".deepeval").write_text('{"CONFIDENT_API_KEY": "from-keyfile"}')
+    (folder / ".deepeval" / ".deepeval").write_text('{"confident_api_key": "from-keyfile"}')
     before = sorted(folder.rglob("*"))
     with OpenAIServer([Says(REPLY)]) as server:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("DEEPEVAL_", "LITELLM_"))}

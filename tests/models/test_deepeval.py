@@ -129,6 +129,11 @@ def test_without_usable_probabilities_the_whole_number_stands(logprobs: Any):
     assert scored(logprobs, TEXT) == 0.8
 
 
+def test_a_score_said_twice_is_not_weighted():
+    said = (('{"score": ', {}), ("8", {"8": 0.5, "4": 0.5}), ("} ", {}))
+    assert scored(tokens(*said, *said), '{"score": 8} {"score": 8} ') == 0.8
+
+
 def test_a_score_of_two_tokens_is_not_weighted():
     given = tokens(('{"score": ', {}), ("1", {"1": 0.5, "9": 0.5}), ("0", {"0": 1.0}), ("}", {}))
     assert scored(given, '{"score": 10}') == 1.0
