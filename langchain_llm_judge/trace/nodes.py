@@ -62,9 +62,16 @@ def _messages(output: Any) -> Iterator[Any]:
         for item in output:
             yield from _messages(item)
     else:
-        for value in (state_of(output) or {}).values():
+        for value in map(_overwriting, (state_of(output) or {}).values()):
             is_list = type(value) is list or (isinstance(value, tuple) and not is_message(value))
             yield from _kept(value if is_list else [value])
+
+
+def _overwriting(value: Any) -> Any:
+    """What LangGraph's `Overwrite` puts in place of a channel's value; any other value as it is."""
+    if isinstance(value, dict) and set(value) == {"__overwrite__"}:
+        return value["__overwrite__"]
+    return value.value if type(value).__name__ == "Overwrite" and hasattr(type(value), "value") else value
 
 
 def _kept(values: Iterable[Any]) -> Iterator[Any]:

@@ -93,7 +93,7 @@ def stop_of(root: Run) -> Ending | None:
     if kind is None:
         return _stop_without_error(root)
     reason = error_text(root.error or "")[:_SHOWN]
-    if kind in INTERRUPTS:
+    if kind in INTERRUPTS or kind == "GraphDrained":
         return Ending("paused", reason)
     if kind == "GeneratorExit":
         return Ending("abandoned", _CLOSED)
@@ -104,7 +104,9 @@ def stop_of(root: Run) -> Ending | None:
     return Ending("failed", reason)
 
 
-_LIMITS = frozenset({"GraphRecursionError", "ModelCallLimitExceededError", "ToolCallLimitExceededError"})
+_LIMITS = frozenset(
+    {"GraphRecursionError", "ModelCallLimitExceededError", "ToolCallLimitExceededError", "NodeTimeoutError"}
+)
 _CLOSED = "its stream was closed before its end"
 
 

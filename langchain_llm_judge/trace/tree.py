@@ -10,7 +10,15 @@ from langchain_llm_judge.trace.log import Run
 from langchain_llm_judge.trace.nodes import is_command
 
 CUT_OFF = frozenset(
-    {"GraphInterrupt", "NodeInterrupt", "GraphBubbleUp", "ParentCommand", "GeneratorExit", "CancelledError"}
+    {
+        "GraphInterrupt",
+        "NodeInterrupt",
+        "GraphBubbleUp",
+        "GraphDrained",
+        "ParentCommand",
+        "GeneratorExit",
+        "CancelledError",
+    }
 )
 """Exceptions that stop a run without its having failed."""
 

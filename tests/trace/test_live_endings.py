@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
-from agents import PARIS, PARIS_STEPS, QUESTION, ai, get_weather, scripted, told
+from agents import PARIS, PARIS_STEPS, QUESTION, THREAD, ai, get_weather, scripted, told
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     ModelCallLimitMiddleware,
@@ -19,8 +21,13 @@ from langchain_core.messages import BaseMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables.config import ContextThreadPoolExecutor
 from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import GraphDrained, NodeTimeoutError
 from langgraph.graph import MessagesState
+from langgraph.runtime import RunControl
+from langgraph.types import Overwrite
 from live_runs import BOOM, boom, node_graph, record
 
 from langchain_llm_judge import TraceRecorder
@@ -191,13 +198,9 @@ def slices(_: Any) -> Any:
 
 
 def test_a_graph_that_goes_on_in_the_background_starts_no_run_of_its_own():
-    import threading
-
     gate, done = threading.Event(), threading.Event()
 
     def node(state: Any) -> Any:
-        from langchain_core.runnables.config import ContextThreadPoolExecutor
-
         def later() -> None:
             gate.wait(5)
             scripted("late").invoke("x")
@@ -219,3 +222,52 @@ def test_partial_work_of_a_failed_run_has_no_answer():
 
     trace = record(node_graph(MessagesState, say=lambda state: {"messages": [ai("so far")]}, fail=fail))
     assert (told(trace), trace.final_answer, trace.status) == (["message: so far"], None, "failed")
+
+
+def test_a_run_that_was_drained_is_paused_and_taken_up_again():
+    control = RunControl()
+
+    def first(state: Any) -> Any:
+        control.request_drain("shutdown")
+        return {"messages": [ai("one")]}
+
+    graph = node_graph(
+        MessagesState,
+        of_graph={"checkpointer": InMemorySaver()},
+        first=first,
+        second=lambda state: {"messages": [ai("two")]},
+    )
+    recorder = TraceRecorder()
+    config: Any = {**THREAD, "callbacks": [recorder]}
+    with pytest.raises(GraphDrained):
+        graph.invoke(QUESTION, config, control=control)
+    assert (told(recorder.trace), recorder.trace.status) == (["message: one"], "paused")
+    graph.invoke(None, config)
+    assert (told(recorder.trace), recorder.trace.final_answer) == (["message: one"], "two")
+    assert (len(recorder.traces), recorder.trace.status) == (1, "finished")
+
+
+async def test_a_node_that_takes_too_long_is_a_limit():
+    async def slow(state: Any) -> Any:
+        await asyncio.sleep(30)
+
+    recorder = TraceRecorder()
+    graph = node_graph(MessagesState, of_node={"timeout": 0.05}, slow=slow)
+    with pytest.raises(NodeTimeoutError):
+        await graph.ainvoke(QUESTION, {"callbacks": [recorder]})
+    assert recorder.trace.status == "step_limit"
+
+
+def test_objects_that_answer_to_every_name_are_no_commands():
+    trace = record(RunnableLambda(lambda _: MagicMock(name="anything")))
+    assert (trace.status, trace.steps) == ("finished", [])
+
+
+def test_messages_that_overwrite_the_state():
+    graph = node_graph(
+        MessagesState,
+        one=lambda state: {"messages": [ai("one")]},
+        two=lambda state: {"messages": Overwrite([ai("two")])},
+    )
+    trace = record(graph)
+    assert (told(trace), trace.final_answer) == (["message: one"], "two")
