@@ -15,6 +15,7 @@ from langchain.agents.middleware import (
     SummarizationMiddleware,
     TodoListMiddleware,
     after_model,
+    before_model,
     wrap_model_call,
 )
 from langchain_classic.agents import AgentExecutor, create_react_agent, create_tool_calling_agent
@@ -23,7 +24,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate, PromptTemplate
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import RunnablePassthrough
+from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_core.tools import tool
 from langgraph.cache.memory import InMemoryCache
 from langgraph.checkpoint.memory import InMemorySaver
@@ -112,7 +113,8 @@ def test_an_agent_in_a_tool_that_fails_is_told_on_both_levels():
     assert (inside.task, inside.status) == ("Why?", "failed")
 
 
-def test_parallel_calls_of_one_tool_keep_their_own_agents():
+@pytest.mark.parametrize("ids", [("c1", "c2"), ("c1", "c1")])
+def test_parallel_calls_of_one_tool_keep_their_own_agents(ids: tuple[str, str]):
     def answer(messages: list[BaseMessage]) -> BaseMessage:
         return ai(f"about {messages[0].content}") if len(messages) > 1 else ai("", PARIS)
 
@@ -124,7 +126,7 @@ def test_parallel_calls_of_one_tool_keep_their_own_agents():
         time.sleep(0.1 if about == "first" else 0)
         return inner.invoke({"messages": [("user", about)]})["messages"][-1].text
 
-    calls = ai("", ("ask", {"about": "first"}, "c1"), ("ask", {"about": "second"}, "c2"))
+    calls = ai("", ("ask", {"about": "first"}, ids[0]), ("ask", {"about": "second"}, ids[1]))
     trace = record(create_agent(scripted(calls, "done"), [ask]))
     assert [call.subtrace.final_answer for call in trace.calls()] == ["about first", "about second"]
     assert told(trace)[2:] == ["-> about first", "-> about second"]
@@ -138,6 +140,47 @@ def test_a_lone_model_call_in_a_tool_is_no_agent():
 
     trace = record(create_agent(scripted(ai("", ("translate", {"text": "chat"}, "c1")), "done"), [translate]))
     assert (told(trace)[1], trace.calls()[0].subtrace) == ("-> le chat", None)
+
+
+def test_what_one_agent_asks_another_is_no_word_of_the_user():
+    helper = expert(ai("", PARIS), "21C")
+
+    def node(state: Any) -> Any:
+        return {"messages": helper.invoke({"messages": [("user", "Do look it up")]})["messages"]}
+
+    trace = record(node_graph(MessagesState, node=node))
+    assert (trace.task, told(trace), trace.final_answer) == ("Q?", PARIS_STEPS, "21C")
+
+
+def test_what_a_node_says_in_the_users_name_is_a_message_of_the_user():
+    graph = node_graph(
+        MessagesState,
+        say=lambda state: {"messages": [ai("first"), HumanMessage("Sure?")]},
+        again=lambda state: {"messages": [ai("second")]},
+    )
+    trace = record(graph)
+    assert (told(trace), trace.final_answer) == (["message: first", "message of user: Sure?"], "second")
+
+
+def test_the_question_of_a_chain_of_agents_is_the_first():
+    def ask(question: str) -> Any:
+        return RunnableLambda(lambda _: {"messages": [("user", question)]})
+
+    chain = ask("first?") | expert("one") | ask("second?") | expert("two")
+    trace = record(chain, {"number": 1, "other": 2})
+    assert (trace.task, told(trace), trace.final_answer) == ("first?", ["message of expert: one"], "two")
+
+
+def test_a_list_that_the_run_goes_on_to_extend():
+    @entrypoint()
+    def agent(messages: list) -> list:
+        messages.append(scripted(ai("hm", PARIS)).invoke(messages))
+        messages.append(get_weather.invoke(messages[-1].tool_calls[0]))
+        messages.append(scripted("21C").invoke(messages))
+        return messages
+
+    trace = record(agent, [HumanMessage("Q?")])
+    assert (trace.task, told(trace), trace.final_answer) == ("Q?", ["thought: hm", *PARIS_STEPS], "21C")
 
 
 def test_history_that_was_given_is_no_step():
@@ -223,6 +266,15 @@ def test_an_answer_that_was_asked_for_again_is_no_step():
     assert (told(trace), trace.final_answer) == ([], "good")
 
 
+def test_a_model_that_middleware_asks_for_itself_before_the_agent_is_no_step():
+    @before_model
+    def look_up(state: Any, runtime: Any) -> None:
+        scripted("aside").invoke("?", {"metadata": {"lc_internal_call": "token"}})
+
+    trace = record(create_agent(scripted("ok"), [], middleware=[look_up]))
+    assert (told(trace), trace.final_answer, trace.usage) == ([], "ok", None)
+
+
 def test_models_that_middleware_asks_for_itself_are_no_steps():
     emulator = LLMToolEmulator(model=scripted("emulated"))
     trace = record(create_agent(scripted(ai("", PARIS), "ok"), [get_weather], middleware=[emulator]))
@@ -249,6 +301,21 @@ def test_a_cached_node_has_no_run_and_still_wrote():
         assert (told(trace), trace.final_answer) == (["message: cached"], "bye")
         trace = record(graph)
         assert (told(trace), trace.final_answer) == ([], "cached")
+
+
+def test_cached_nodes_before_and_after_those_that_ran():
+    once = {"cache_policy": CachePolicy(key_func=lambda *args, **kwargs: b"key")}
+    graph = StateGraph(MessagesState)
+    graph.add_node("first", lambda state: {"messages": [ai("first")]}, **once)
+    graph.add_node("second", lambda state: {"messages": [ai("second")]})
+    graph.add_node("third", lambda state: {"messages": [ai("third")]}, **once)
+    graph.add_edge(START, "first")
+    graph.add_edge("first", "second")
+    graph.add_edge("second", "third")
+    cached = graph.compile(cache=InMemoryCache())
+    for _ in range(2):
+        trace = record(cached)
+        assert (told(trace), trace.final_answer) == (["message: first", "message: second"], "third")
 
 
 # Retrieval

@@ -215,6 +215,7 @@ def test_a_run_resumed_without_its_first_half_keeps_what_it_was_given():
 def test_a_run_resumed_inside_a_tool_without_its_first_half_keeps_its_calls(build: Any):
     trace = second_half(saved(build, scripted(ai("Mailing.", SEND), "Done."), [send]), "sent")
     assert told(trace) == ["thought: Mailing.", "send(to='bob')", "-> sent to bob"]
+    assert trace.steps[2].node == "tools"
     assert (trace.task, trace.final_answer, trace.status) == ("Q?", "Done.", "finished")
 
 
@@ -258,6 +259,7 @@ def test_a_new_question_on_a_paused_thread_is_a_run_of_its_own():
     graph.invoke({"messages": [("user", "Something else")]}, config)
     assert [trace.task for trace in recorder.traces] == ["Q?", "Something else"]
     assert [trace.status for trace in recorder.traces] == ["paused", "finished"]
+    assert len(recorder._stopped) == 0
 
 
 def test_a_state_updated_by_hand_is_no_run_and_its_messages_count():

@@ -97,6 +97,13 @@ async def test_f13_bound_and_passed(streamed: bool):
     assert (len(recorder.traces), kept_by(recorder)) == (1, 0)
 
 
+def test_f13_a_chain_bound_and_passed():
+    recorder = TraceRecorder()
+    chain = RunnableLambda(str.upper) | RunnableLambda(str.title)
+    assert chain.with_config(callbacks=[recorder]).invoke("hello", {"callbacks": [recorder]}) == "Hello"
+    assert (recorder.trace.final_answer, recorder.trace.status, len(recorder.traces)) == ("Hello", "finished", 1)
+
+
 def test_f13_a_run_inside_a_tool_is_nested():
     expert = create_agent(scripted(ai("let me see", PARIS), "Paris is 21C"), [get_weather], name="expert")
 

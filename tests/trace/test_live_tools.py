@@ -98,6 +98,19 @@ def test_a_retried_call_has_one_result(options: dict, result: str):
     assert told(trace) == ["flaky()", result]
 
 
+def test_the_error_of_a_retried_call_is_that_of_its_last_attempt():
+    errors = iter([RuntimeError("first"), ValueError("second")])
+
+    @tool
+    def flaky() -> str:
+        """Fail in different ways."""
+        raise next(errors)
+
+    retry = ToolRetryMiddleware(max_retries=1, initial_delay=0.001)
+    trace = record(create_agent(scripted(ai("", ("flaky", {}, "c1")), "done"), [flaky], middleware=[retry]))
+    assert [result.error_type for result in results_of(trace)] == ["ValueError"]
+
+
 def test_arguments_are_the_models_whatever_runs():
     @wrap_tool_call
     def elsewhere(request: Any, handler: Any) -> Any:
@@ -211,7 +224,7 @@ class Chat(TypedDict):
 
 
 def test_a_loop_inside_a_node_that_writes_its_last_message_only():
-    chat = scripted(ai("", PARIS), "done")
+    chat = scripted(ai("let me see", PARIS), "done")
 
     def node(state: Any) -> Any:
         asked = chat.invoke(state["messages"])
@@ -219,7 +232,7 @@ def test_a_loop_inside_a_node_that_writes_its_last_message_only():
         return {"messages": [chat.invoke([*state["messages"], asked, result])]}
 
     trace = record(node_graph(MessagesState, node=node))
-    assert told(trace) == PARIS_STEPS
+    assert told(trace) == ["thought: let me see", *PARIS_STEPS]
     assert trace.final_answer == "done"
 
 
