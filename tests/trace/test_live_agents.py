@@ -176,7 +176,7 @@ def test_a_list_that_the_run_goes_on_to_extend():
     def agent(messages: list) -> list:
         messages.append(scripted(ai("hm", PARIS)).invoke(messages))
         messages.append(get_weather.invoke(messages[-1].tool_calls[0]))
-        messages.append(scripted("21C").invoke(messages))
+        messages.append(AIMessage("21C"))
         return messages
 
     trace = record(agent, [HumanMessage("Q?")])

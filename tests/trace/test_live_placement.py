@@ -8,6 +8,7 @@ import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from agents import PARIS, PARIS_STEPS, QUESTION, ai, get_weather, scripted, told
@@ -102,6 +103,18 @@ def test_f13_a_chain_bound_and_passed():
     chain = RunnableLambda(str.upper) | RunnableLambda(str.title)
     assert chain.with_config(callbacks=[recorder]).invoke("hello", {"callbacks": [recorder]}) == "Hello"
     assert (recorder.trace.final_answer, recorder.trace.status, len(recorder.traces)) == ("Hello", "finished", 1)
+
+
+def test_f13_every_event_twice_is_one_record():
+    recorder, root, inner = TraceRecorder(), uuid4(), uuid4()
+    for run_id, parent in ((root, None), (inner, root)):
+        for _ in range(2):
+            recorder.on_chain_start(None, "hi", run_id=run_id, parent_run_id=parent, name="chain")
+    for run_id in (inner, root):
+        for _ in range(2):
+            recorder.on_chain_end("hello", run_id=run_id)
+    assert (recorder.trace.status, recorder.trace.final_answer) == ("finished", "hello")
+    assert (len(recorder.traces), kept_by(recorder)) == (1, 0)
 
 
 def test_f13_a_run_inside_a_tool_is_nested():
@@ -203,8 +216,6 @@ def test_runs_of_other_kinds_than_graphs():
 
 
 def test_two_runs_with_the_same_id_are_two_traces():
-    from uuid import uuid4
-
     recorder, run_id = TraceRecorder(), uuid4()
     for text in ("one", "two"):
         RunnableLambda(str.upper).invoke(text, {"callbacks": [recorder], "run_id": run_id})

@@ -39,6 +39,29 @@ def test_messages_of_such_nodes_come_in_that_order_too():
     assert (told(trace), trace.final_answer) == (["message: part 0"], "part 1")
 
 
+def agent_run(answer: str) -> Run:
+    root = Run(answer, "chain", name="inner", inputs="do it", ended=True)
+    root.children = [node("model", 1, ("__pregel_pull", "model"), ai(answer))]
+    return root
+
+
+def tool_run(place: int, *children: Run) -> Run:
+    about = {"name": "ask", "inputs": {"place": place}, "outputs": f"at {place}", "tool_call_id": "c1"}
+    return Run(str(place), "tool", ended=True, children=list(children), **about)
+
+
+@pytest.mark.parametrize("first_holds_an_agent", [True, False])
+def test_tool_runs_that_began_in_another_order_than_their_calls_of_one_id(first_holds_an_agent: bool):
+    calls = ai("", ("ask", {"place": 1}, "c1"), ("ask", {"place": 2}, "c1"))
+    tools = node("tools", 2, ("__pregel_pull", "tools"))
+    first = tool_run(1, agent_run("one")) if first_holds_an_agent else tool_run(1)
+    tools.children = [tool_run(2, agent_run("two")), first]
+    root = Run("root", "chain", inputs="Q?", ended=True)
+    root.children = [node("model", 1, ("__pregel_pull", "model"), calls), tools]
+    inner = [call.subtrace and call.subtrace.final_answer for call in read_run([root]).calls()]
+    assert inner == ["one" if first_holds_an_agent else None, "two"]
+
+
 class State(BaseModel):
     messages: list
     other: int = 0
