@@ -18,7 +18,8 @@ from langchain.agents.middleware import (
     before_model,
     wrap_model_call,
 )
-from langchain_classic.agents import AgentExecutor, create_react_agent, create_tool_calling_agent
+from langchain_classic.agents import AgentExecutor, BaseSingleActionAgent, create_react_agent, create_tool_calling_agent
+from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
@@ -34,7 +35,7 @@ from langgraph.types import CachePolicy, Send
 from langgraph_swarm import create_handoff_tool, create_swarm
 from live_runs import BOOM, boom, node_graph, record
 
-from langchain_llm_judge import AgentTrace, to_trace
+from langchain_llm_judge import AgentTrace, TraceRecorder, to_trace
 
 
 def expert(*replies: Any, name: str = "expert", tools: Any = (get_weather,)) -> Any:
@@ -405,6 +406,30 @@ def test_f05_an_executor_tells_the_same_live_and_in_its_result(built: Any, steps
     assert (trace.task, told(trace), trace.final_answer, trace.status) == ("Q?", steps, answer, status)
     afterwards = to_trace(built().invoke({"input": "Q?"}))
     assert (told(afterwards), afterwards.final_answer, afterwards.status) == (steps, answer, status)
+
+
+class ByHand(BaseSingleActionAgent):
+    """An agent that is no chain: code decides."""
+
+    @property
+    def input_keys(self) -> list[str]:
+        return ["input"]
+
+    def plan(self, intermediate_steps: Any, callbacks: Any = None, **given: Any) -> Any:
+        if len(intermediate_steps) == 2:
+            return AgentFinish({"output": "42"}, "Final Answer: 42")
+        return AgentAction("look", given["input"], "I should look.\nAction: look")
+
+    async def aplan(self, intermediate_steps: Any, callbacks: Any = None, **given: Any) -> Any:
+        return self.plan(intermediate_steps, callbacks, **given)
+
+
+def test_an_executor_whose_agent_is_no_chain():
+    recorder = TraceRecorder()
+    built = AgentExecutor(agent=ByHand(), tools=[look]).with_config(callbacks=[recorder])
+    built.invoke({"input": "Q?"}, {"callbacks": [recorder]})
+    assert told(recorder.trace) == ["thought: I should look.", "look('Q?')", "-> seen Q?"] * 2
+    assert (recorder.trace.final_answer, len(recorder.traces)) == ("42", 1)
 
 
 def test_an_executor_whose_tool_raises():
