@@ -43,14 +43,14 @@ class SchemaReader:
         self.notes: list[str] = []
 
     def read(self, schema: Any) -> dict[str, Any]:
-        """The schema of a tool's arguments as a plain JSON Schema object; the given one is not changed."""
+        """The schema of a tool's arguments as plain JSON Schema, without the root's type; the given one is not changed."""
         root = self._node(schema)
         if not isinstance(root, dict):
             return {}
         kinds = root.pop("type", "object")
         if "object" not in ([kinds] if isinstance(kinds, str) else kinds):
             self.notes.append(f"it describes {shown(kinds)} where named arguments are expected")
-        return {**root, "type": "object"}
+        return root
 
     def _node(self, node: Any) -> Any:
         if isinstance(node, bool):

@@ -212,6 +212,11 @@ class TestAlternatives:
     def test_one_is_given(self):
         assert findings({"id": 1}, self.EITHER) == []
 
+    def test_one_is_given_wrongly(self):
+        parts = [{"required": ["id"]}, {"properties": {"name": {"type": "string"}}, "required": ["name"]}]
+        schema = {"properties": {"id": {}, "name": {}}, "anyOf": parts}
+        assert codes({"name": 3}, schema) == ["invalid_argument"]
+
     def test_arguments_that_do_not_fit_together(self):
         schema = {"properties": {"a": {}, "b": {}}, "not": {"required": ["a", "b"]}}
         (finding,) = findings({"a": 1, "b": 2}, schema)

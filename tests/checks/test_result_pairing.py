@@ -63,6 +63,24 @@ def test_parallel_calls_of_one_id_are_answered_in_order(id):
     assert pairs(*steps) == ["one", "two"]
 
 
+@pytest.mark.parametrize("id", ["a", "", None])
+def test_a_call_after_a_result_comes_before_one_left_open_earlier(id):
+    steps = [call("ok", id=id), call("ok", id=id), result("one", id=id), call("ok", id=id), result("two", id=id)]
+    assert pairs(*steps) == ["one", None, "two"]
+
+
+def test_results_with_and_without_ids_together():
+    steps = [
+        call("a", id="x"),
+        call("b"),
+        call("b"),
+        result("B", name="b"),
+        result("A", id="x"),
+        result("B2", name="b"),
+    ]
+    assert pairs(*steps) == ["A", "B", "B2"]
+
+
 def test_a_thought_between_calls_of_parallel_branches_parts_nothing():
     steps = [thought(), call("a"), thought(), call("a"), result("one", name="a"), result("two", name="a")]
     assert pairs(*steps) == ["one", "two"]

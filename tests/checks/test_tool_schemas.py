@@ -98,10 +98,14 @@ def test_required_on_the_argument_itself():
     assert codes(of({"type": "string", "required": True}, required=["x"])) == ["missing_argument"]
 
 
+def test_null_keywords_need_no_note():
+    assert argument_schema(of({"type": None, "items": None, "required": None, "anyOf": None})).notes == ()
+
+
 @pytest.mark.parametrize(
     "part",
     [
-        {"type": "integer", "enum": None, "items": None, "minimum": None, "description": None},
+        {"type": "integer", "enum": None, "items": None, "minimum": None, "required": None},
         {"type": "integer", "properties": [], "allOf": [], "required": "x"},
         {"type": "integer", "minimum": 0, "exclusiveMinimum": True},
         {"type": "integer", "default": None, "examples": [None]},
@@ -200,6 +204,19 @@ def test_drafts(draft, part, good, bad):
     assert codes(schema, x=good) == []
     assert codes(schema, x=bad) == WRONG
     assert argument_schema(schema).notes == ()
+
+
+def test_the_declared_draft_counts():
+    # Up to draft 7 nothing beside `$ref` is looked at.
+    schema = of({"$ref": "#/definitions/A", "type": "string"}, definitions={"A": {"type": "integer"}})
+    assert codes(schema, x=1) == WRONG
+    assert codes({**schema, "$schema": "http://json-schema.org/draft-07/schema#"}, x=1) == []
+
+
+@pytest.mark.parametrize("draft", ["http://json-schema.org/draft-07/schema#", None])
+def test_formats_are_not_enforced(draft):
+    schema = of({"type": "string", "format": "date"}, **({"$schema": draft} if draft else {}))
+    assert codes(schema, x="tomorrow") == []
 
 
 def test_a_property_may_be_called_like_a_keyword():
