@@ -43,7 +43,7 @@ class SchemaReader:
         self.notes: list[str] = []
 
     def read(self, schema: Any) -> dict[str, Any]:
-        """The schema of a tool's arguments as plain JSON Schema, without the root's type; the given one is not changed."""
+        """A tool's schema as plain JSON Schema, without the root's type; the given one stays as it is."""
         root = self._node(schema)
         if not isinstance(root, dict):
             return {}

@@ -280,6 +280,7 @@ class TestReferences:
         day = datetime.date(2024, 5, 1)
         assert match_trajectory(calls(want(day=day)), [{"name": "s", "args": {"day": day}}]).score == 1.0
         assert match_trajectory(calls(want(day="2024-05-01")), [{"name": "s", "args": {"day": day}}]).score == 1.0
+        assert match_trajectory(run(), [{"name": "s", "args": {"day": day}}]).missing[0].args == {"day": "2024-05-01"}
 
     @pytest.mark.parametrize("item", [{"tool": "s"}, {"name": 3}, 7, None, {"name": "s", "args": [1]}, {"name": None}])
     def test_what_is_no_call(self, item):
