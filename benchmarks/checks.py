@@ -1,11 +1,10 @@
-"""How fast the checks are: steps a second on one core, linear in steps, and which validator of JSON Schema is fastest.
+"""Which validator of JSON Schema is fastest, and what a trajectory match costs; and the run that `trace.py` checks.
 
-Run: python benchmarks/checks.py [--rounds 7] [--steps 10000 100000]
+Run: python benchmarks/checks.py [--rounds 7]
 
 The run is made up: a travel agent with five tools, whose schemas have nested lists, enums and bounds; every call has
 other arguments and a result. Time is CPU time of this process (`time.process_time`), so a busy machine costs little.
-The same messages go through `langchain_core.messages.convert_to_messages` for comparison. Validators that are not
-installed are left out of the second table.
+Validators that are not installed are left out.
 """
 
 from __future__ import annotations
@@ -114,18 +113,6 @@ def speed_of_checks(steps: int, rounds: int) -> Speed:
     return Speed(len(run.steps), seconds, cpu_seconds(lambda: convert_to_messages(said), rounds))
 
 
-def print_checks(lengths: list[int], rounds: int) -> None:
-    """Steps a second, the ratio to converting, and whether time grows with the steps."""
-    print(f"{'steps':>9} {'ms':>9} {'steps/s':>10} {'x convert_to_messages':>23} {'ns/step vs first':>18}")
-    first: Speed | None = None
-    for length in lengths:
-        speed = speed_of_checks(length, rounds)
-        first = first or speed
-        growth = first.rate / speed.rate
-        ratio = speed.seconds / speed.converting
-        print(f"{speed.steps:>9,} {speed.seconds * 1e3:>9.1f} {speed.rate:>10,.0f} {ratio:>23.2f} {growth:>18.2f}")
-
-
 VALIDATORS: dict[str, Callable[[Any, dict[str, Any]], Callable[[Any], Any]]] = {
     "jsonschema_rs": lambda library, schema: library.Draft202012Validator(schema).is_valid,
     "fastjsonschema": lambda library, schema: library.compile(schema),
@@ -136,7 +123,7 @@ VALIDATORS: dict[str, Callable[[Any, dict[str, Any]], Callable[[Any], Any]]] = {
 def print_validators(rounds: int) -> None:
     """Time to compile the largest schema and to find one call valid."""
     schema, args = TOOLS["book"], arguments("book", 1)
-    print(f"\n{'validator':>16} {'compile us':>12} {'validate us':>12}")
+    print(f"{'validator':>16} {'compile us':>12} {'validate us':>12}")
     for name, prepare in VALIDATORS.items():
         try:
             library = importlib.import_module(name)
@@ -165,9 +152,7 @@ def main() -> None:
     """Measure and print."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--rounds", type=int, default=7)
-    options.add_argument("--steps", type=int, nargs="+", default=[10_000, 100_000])
     given = options.parse_args()
-    print_checks(given.steps, given.rounds)
     print_validators(given.rounds)
     print_matches(given.rounds)
 

@@ -1,4 +1,4 @@
-"""How fast runs become traces, and what a trace weighs.
+"""How fast runs become traces and are checked, and what a trace weighs.
 
 Processor time of this process on one core, the best of several rounds: other programs on the machine change wall time,
 not this. `to_trace` is given LangChain's messages, and the same conversation as OpenAI-style dicts beside
@@ -20,6 +20,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+from checks import speed_of_checks
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage, convert_to_messages
 from langchain_core.tools import tool
@@ -117,6 +118,16 @@ def conversion(rounds: int) -> Iterator[Row]:
     yield f"memory of a trace of {LARGEST:,} steps", f"{bytes_a_step:,.0f} bytes/step", "under 1,024"
 
 
+def checking(rounds: int) -> Iterator[Row]:
+    """`run_checks` on a run of five tools with nested schemas: speed, growth, beside `convert_to_messages`."""
+    speeds = [speed_of_checks(size, rounds) for size in (10_000, 100_000)]
+    for speed in speeds:
+        yield f"run_checks, {speed.steps:,} steps", f"{speed.rate:,.0f} steps/s", "at least 50,000"
+        yield "  over convert_to_messages on that run", f"{speed.seconds / speed.converting:.2f}", ""
+    growth = speeds[0].rate / speeds[1].rate
+    yield "run_checks, time a step at 100,000 over 10,000", f"{growth:.2f}", "1 is linear"
+
+
 def recording(rounds: int) -> Iterator[Row]:
     """A `TraceRecorder` on a scripted agent of 20 tool calls, in turn with the bare agent and LangChain's collector."""
     agent = scripted_agent(20)
@@ -157,7 +168,11 @@ def scripted_agent(calls: int) -> Any:
     return create_agent(ScriptedJudgeModel([reply]), [look])
 
 
-PARTS: dict[str, Callable[[int], Iterator[Row]]] = {"to_trace": conversion, "recorder": recording}
+PARTS: dict[str, Callable[[int], Iterator[Row]]] = {
+    "to_trace": conversion,
+    "checks": checking,
+    "recorder": recording,
+}
 
 
 def main() -> None:
