@@ -183,7 +183,7 @@ class RAGJudge(Judge[RAGEvaluation]):
     def _settings(self) -> dict[str, Any]:
         return {
             **self._model.identity(),
-            "prompt": load_prompt("rag").version,
+            "prompt": [load_prompt(name).version for name in ("rag", "rag_more")],
             "max_context_tokens": self.max_context_tokens,
         }
 
@@ -225,16 +225,15 @@ def _texts(claims: Sequence[ClaimVerdict] | None) -> list[str]:
 
 
 def _prompt(case: RAGCase, chunk: Mapping[int, str], question: Question) -> FilledPrompt:
-    parts = {
-        "question": case.question,
-        "answer": case.answer,
-        "reference": case.reference,
-        "listed_claims": "\n".join(question.claims or []),
-        "listed_reference_claims": "\n".join(question.reference_claims or []),
-    }
+    """The first call lists the claims of answer and reference; later ones are given them."""
+    if question.claims is None:
+        name, parts = "rag", {"question": case.question, "answer": case.answer, "reference": case.reference}
+    else:
+        listed = {"claims": question.claims, "reference_claims": question.reference_claims or []}
+        name, parts = "rag_more", {"question": case.question} | {key: "\n".join(all_) for key, all_ in listed.items()}
     nonce = nonce_for(*(neutralize(text) for text in [*parts.values(), *chunk.values()] if text))
     passages = "\n".join(fence(text, f"passage {index}", nonce=nonce) for index, text in chunk.items())
-    return load_prompt("rag").fill(**fence_all(parts, nonce=nonce), passages=passages)
+    return load_prompt(name).fill(**fence_all(parts, nonce=nonce), passages=passages)
 
 
 def chunks(texts: Mapping[int, str], size: int) -> list[dict[int, str]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
-    Field,
+    AfterValidator,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
@@ -42,13 +42,19 @@ def _or_unreadable(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
         return Unreadable(f"{place}: {fault['msg']}, got {shown(fault['input'])}".removeprefix(": "))
 
 
+def _words(claim: str) -> str:
+    if not claim.strip():
+        raise ValueError("expected a claim in words")
+    return claim
+
+
 class ClaimReply(ReplySchema):
     """One claim as the judge answers it."""
 
-    claim: str = Field(min_length=1)
+    claim: Annotated[str, AfterValidator(_words)]
     supported: YesNo
-    passages: list[Index] = Field(default=[], description="numbers of the passages that support the claim")
-    quote: Reason = Field(default="", description="words copied from one of these passages; empty when not supported")
+    passages: list[Index] = []
+    quote: Reason = ""
     reason: Reason = ""
 
     @model_validator(mode="before")

@@ -116,7 +116,7 @@ Level5 = Annotated[
 Index = Annotated[
     int,
     BeforeValidator(whole_number(0, 10**9)),
-    WithJsonSchema({"type": "integer", "description": "whole number from 0"}),
+    WithJsonSchema({"type": "integer"}),
 ]
 """A position, counted from 0."""
 
@@ -146,6 +146,7 @@ def _as_providers_take_it(schema: dict[str, Any]) -> None:
     properties = schema.get("properties", {})
     schema["required"] = list(properties)
     schema["additionalProperties"] = False
+    schema.pop("description", None)  # the docstring, which speaks to readers of the code
     for field in properties.values():
         field.pop("default", None)
         field.pop("title", None)

@@ -419,3 +419,20 @@ def test_offline_says_so_and_asks_nobody():
 def test_result_goes_to_json_and_back():
     result, _ = judged(reply([claim("20 days"), unsupported("x")]))
     assert type(result).model_validate_json(result.model_dump_json()) == result
+
+
+def test_the_prompt_costs_at_most_900_tokens_beside_the_data():
+    # litellm ships this encoding's file; tiktoken alone would download it.
+    import litellm  # noqa: F401
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+    from litellm.litellm_core_utils.default_encoding import encoding
+    from tiktoken import Encoding
+
+    assert isinstance(encoding, Encoding)
+    passages = ["alpha beta gamma", "delta epsilon zeta", "eta theta iota", "kappa lambda mu", "nu xi omicron"]
+    case = {"question": "Which?", "answer": "This one.", "reference": "That one.", "contexts": passages}
+    _, model = judged(reply(passages=relevant(*["no"] * 5)), case=case)
+    sent = [message.text for message in model.calls[0]] + [json.dumps(convert_to_openai_tool(model.schemas[0]))]
+    data = [case["question"], case["answer"], case["reference"], *passages]
+    count = lambda texts: sum(len(encoding.encode(text)) for text in texts)  # noqa: E731
+    assert count(sent) - count(data) <= 900
