@@ -226,11 +226,13 @@ def _texts(claims: Sequence[ClaimVerdict] | None) -> list[str]:
 
 def _prompt(case: RAGCase, chunk: Mapping[int, str], question: Question) -> FilledPrompt:
     """The first call lists the claims of answer and reference; later ones are given them."""
+    parts: dict[str, str | None] = {"question": case.question}
     if question.claims is None:
-        name, parts = "rag", {"question": case.question, "answer": case.answer, "reference": case.reference}
+        name = "rag"
+        parts |= {"answer": case.answer, "reference": case.reference}
     else:
-        listed = {"claims": question.claims, "reference_claims": question.reference_claims or []}
-        name, parts = "rag_more", {"question": case.question} | {key: "\n".join(all_) for key, all_ in listed.items()}
+        name = "rag_more"
+        parts |= {"claims": "\n".join(question.claims), "reference_claims": "\n".join(question.reference_claims or [])}
     nonce = nonce_for(*(neutralize(text) for text in [*parts.values(), *chunk.values()] if text))
     passages = "\n".join(fence(text, f"passage {index}", nonce=nonce) for index, text in chunk.items())
     return load_prompt(name).fill(**fence_all(parts, nonce=nonce), passages=passages)
