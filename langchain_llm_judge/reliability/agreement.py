@@ -143,10 +143,11 @@ class Pairs:
 
 
 def units(rows: Sequence[RowId]) -> Integers | None:
-    """Which key each row belongs to, by number; `None` where every row has a key of its own."""
+    """Which key each row belongs to, by number; `None` where no key is repeated."""
+    if len({repeat for _, repeat in rows}) < 2:
+        return None
     numbers: dict[Any, int] = {}
-    unit = [numbers.setdefault(key, len(numbers)) for key, _ in rows]
-    return None if len(numbers) == len(rows) else np.array(unit, dtype=np.int64)
+    return np.array([numbers.setdefault(key, len(numbers)) for key, _ in rows], dtype=np.int64)
 
 
 def _report(pairs: Pairs, confidence: float, rng: np.random.Generator, notes: list[str]) -> AgreementReport:

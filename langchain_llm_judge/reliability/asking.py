@@ -109,6 +109,7 @@ def _uncached_part(part: Any) -> Any:
 
 def temperature_of(judge: Any) -> float | None:
     """The temperature a judge samples at; `None` where it does not say."""
+    judge = getattr(judge, "bound", judge)
     told = getattr(judge, "temperature", None)
     if told is None and callable(getattr(judge, "identity", None)):
         told = judge.identity().get("temperature")

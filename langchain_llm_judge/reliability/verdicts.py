@@ -88,17 +88,22 @@ def judges_of(lines: Iterable[Line]) -> list[str]:
 
 def verdicts_of(lines: Iterable[Line], judges: Sequence[str]) -> dict[RowId, Verdict]:
     """Each row's joint verdict by the named judges."""
-    by_judge: dict[str, dict[RowId, Verdict]] = {judge: {} for judge in judges}
-    rows: dict[RowId, None] = {}
-    for key, repeat, judge, label, score in lines:
-        row = (key, repeat)
-        rows[row] = None
-        if judge in by_judge:
-            by_judge[judge][row] = Verdict(label, score)
     if len(judges) == 1:
-        only = by_judge[judges[0]]
-        return {row: only.get(row, NO_VERDICT) for row in rows}
-    return {row: _joint([verdicts.get(row, NO_VERDICT) for verdicts in by_judge.values()]) for row in rows}
+        return _of_one_judge(lines, judges[0])
+    given: dict[RowId, dict[str | None, Verdict]] = {}
+    for key, repeat, judge, label, score in lines:
+        given.setdefault((key, repeat), {})[judge] = Verdict(label, score)
+    return {row: _joint([by_judge.get(judge, NO_VERDICT) for judge in judges]) for row, by_judge in given.items()}
+
+
+def _of_one_judge(lines: Iterable[Line], only: str) -> dict[RowId, Verdict]:
+    found: dict[RowId, Verdict] = {}
+    for key, repeat, judge, label, score in lines:
+        if judge == only:
+            found[key, repeat] = Verdict(label, score)
+        else:
+            found.setdefault((key, repeat), NO_VERDICT)
+    return found
 
 
 def matched_judges(of_a: Sequence[str], of_b: Sequence[str], judge: JudgeNames) -> tuple[list[str], list[str]]:
