@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from openai_server import Fails, OpenAIServer, Says
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # litellm's own imports warn
-
 ASKED = ["--question", "Where is the Eiffel Tower?", "--answer", "In Paris."]
 TEXT_RESULT = {"status", "score", "reason", "metadata"}
 
