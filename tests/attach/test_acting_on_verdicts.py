@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
@@ -291,7 +293,8 @@ def test_assert_passes_says_why():
         assert_passes(None)
 
 
-def test_the_plugin_gives_its_fixture(pytester: pytest.Pytester):
+def test_the_plugin_gives_its_fixture(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent.parent))
     pytester.makepyfile(
         """
         import pytest
@@ -306,6 +309,6 @@ def test_the_plugin_gives_its_fixture(pytester: pytest.Pytester):
             assert_passes(llm_judge.grade("t", "o"))
         """
     )
-    pytester.runpytest_subprocess(
-        "-p", "langchain_llm_judge.attach.pytest_plugin", "-p", "no:plugins", "-p", "no:asyncio"
-    ).assert_outcomes(passed=1)
+    installed = any(plugin.name == "llm_judge" for plugin in entry_points(group="pytest11"))
+    ours = () if installed else ("-p", "langchain_llm_judge.attach.pytest_plugin")
+    pytester.runpytest_subprocess(*ours, "-p", "no:plugins", "-p", "no:asyncio").assert_outcomes(passed=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import subprocess
 import sys
 import textwrap
@@ -11,6 +12,7 @@ import threading
 import time
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +37,7 @@ from langchain_llm_judge.judges.rag import RAGJudge
 from langchain_llm_judge.testing import ScriptedJudgeModel
 from langchain_llm_judge.trace.live import TraceRecorder
 
+ROOT = Path(__file__).parent.parent.parent
 GOOD = {"criteria": [{"name": "Quality", "level": 5, "reason": "good"}]}
 CHECKS = AgentJudge(grade=False)
 
@@ -515,7 +518,12 @@ def test_verdicts_are_not_lost_when_the_interpreter_ends():
         RunnableLambda(str.upper).batch(["a", "b"], {"callbacks": [handler]})
     """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
     )
     assert done.stdout.split() == ["True", "True"]
     assert done.stderr == ""
