@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -21,8 +21,13 @@ class Call:
     name: str
     args: Any
     id: str | None
-    run: Run | None = None
-    """The tool run that answered it, the last one where it was tried again; `None` when none did."""
+    runs: list[Run] = field(default_factory=list)
+    """The tool runs that answered it: several where it was tried again, or interrupted and resumed."""
+
+    @property
+    def run(self) -> Run | None:
+        """The last of its tool runs; `None` when there was none."""
+        return self.runs[-1] if self.runs else None
 
     def is_asked_by(self, run: Run) -> bool:
         """Whether a tool run has its name and arguments."""
@@ -53,29 +58,39 @@ class CallBook:
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
-        self._by_id: dict[str, list[Call]] = {}
+        self._last_of_id: dict[str, Call] = {}
+        self._open_of_id: dict[str, list[Call]] = {}
+        self._open_of_name: dict[str, list[Call]] = {}
 
     def add(self, name: str, args: Any, call_id: str | None) -> Call:
         """Note a call."""
         call = Call(name, args, call_id)
         self.calls.append(call)
-        self._by_id.setdefault(call_id or "", []).append(call)
+        self._last_of_id[call_id or ""] = call
+        self._open_of_id.setdefault(call_id or "", []).append(call)
+        self._open_of_name.setdefault(name, []).append(call)
         return call
 
     def waiting_for(self, name: str, call_id: str | None) -> Call:
         """The first call of a name and id that no tool run has answered; a new one where there is none."""
-        calls = self._by_id.get(call_id or "", [])
-        free = [call for call in calls if call.run is None and call.name == name]
-        return free[0] if free else self.add(name, {}, call_id)
+        waiting = _waiting(self._open_of_id.get(call_id or "", []))
+        return next((call for call in waiting if call.name == name), None) or self.add(name, {}, call_id)
 
     def answered_by(self, run: Run) -> Call | None:
         """The call that a tool run answers; a run without an id is known by name and arguments."""
         if run.tool_call_id is None:
-            return next((call for call in self.calls if call.run is None and call.is_asked_by(run)), None)
-        calls = self._by_id.get(run.tool_call_id, [])
-        free = [call for call in calls if call.run is None] or calls[-1:]
-        same = (call for call in free if call.is_asked_by(run)) if len(free) > 1 else iter(free)
-        return next(same, free[0] if free else None)
+            waiting = _waiting(self._open_of_name.get(run.name or "", []))
+            return next((call for call in waiting if call.is_asked_by(run)), None)
+        waiting = _waiting(self._open_of_id.get(run.tool_call_id, []))
+        if len(waiting) > 1:
+            return next((call for call in waiting if call.is_asked_by(run)), waiting[0])
+        return waiting[0] if waiting else self._last_of_id.get(run.tool_call_id)
+
+
+def _waiting(calls: list[Call]) -> list[Call]:
+    """The calls that no tool run has answered; those that one has are forgotten."""
+    calls[:] = [call for call in calls if not call.runs]
+    return calls
 
 
 def results_in(output: Any) -> list[ToolMessage]:

@@ -16,10 +16,10 @@ Node outputs come first, since they are what the run went on with:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from langchain_core.messages import AIMessage, BaseMessage, FunctionMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from langchain_llm_judge.trace.calls import Call, CallBook, asks_for
 from langchain_llm_judge.trace.dialogue import is_user
@@ -33,7 +33,8 @@ from langchain_llm_judge.trace.executor_runs import (
     is_executor,
 )
 from langchain_llm_judge.trace.log import Run
-from langchain_llm_judge.trace.nodes import messages_in, states_in
+from langchain_llm_judge.trace.nodes import states_in
+from langchain_llm_judge.trace.places import STEPS, Item, Node, Scope
 from langchain_llm_judge.trace.tree import (
     CUT_OFF,
     INTERRUPTS,
@@ -45,24 +46,6 @@ from langchain_llm_judge.trace.tree import (
 )
 from langchain_llm_judge.trace.values import text_of
 from langchain_llm_judge.trace.written import Key, Keyed, WrittenMessages, likeness
-
-_STEPS = (AIMessage, ToolMessage, FunctionMessage)
-
-
-@dataclass(slots=True, eq=False)
-class Item:
-    """One message of the run, and the run it came from."""
-
-    message: BaseMessage
-    run: Run
-    agent: str | None
-    node: str | None
-    answers: bool = False
-    """True for a part of a structured answer that a graph accepted: the pseudo call, or its result."""
-    is_unparsed: bool = False
-    """True for a text of the model that could not be read as its next action."""
-    by_code: bool = False
-    """True for a call that code made without asking the model."""
 
 
 @dataclass(slots=True)
@@ -90,53 +73,6 @@ def read(roots: Sequence[Run], above: str | None = None) -> Reading:
     return Reading(list(_without_inner_answers(items)), reader.book.calls, reader.structured_tools, reader.given)
 
 
-@dataclass(slots=True, eq=False)
-class _Node:
-    """One execution of a node, and what it wrote."""
-
-    run: Run
-    written: list[Keyed]
-    is_repeated: bool
-    """True for an interrupted execution that a later one repeats."""
-    gives_structured_answer: bool
-    """Whether it wrote the state's structured response."""
-
-    @property
-    def answers(self) -> bool:
-        """Whether it wrote a message of the model, or results and nothing else."""
-        steps = [message for _, message in self.written if isinstance(message, _STEPS)]
-        if any(isinstance(message, AIMessage) for message in steps):
-            return True
-        return bool(steps) and all(
-            messages_in({"": value}) for state in states_in(self.run.outputs) for value in state.values()
-        )
-
-    def result_of(self, call_id: str | None) -> Keyed | None:
-        """The result it wrote for a call."""
-        for key, message in self.written:
-            if isinstance(message, ToolMessage) and message.tool_call_id == (call_id or ""):
-                return key, message
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """Where in the run we are."""
-
-    agent: str | None = None
-    """Path of the names of the agents we are in."""
-    node: _Node | None = None
-    history: tuple[frozenset[Key], ...] = ()
-
-    def item(self, message: BaseMessage, run: Run) -> Item:
-        """A message of this place."""
-        return Item(message, run, self.agent, self.node.run.name if self.node else None)
-
-    def new_among(self, messages: Iterable[Keyed]) -> list[Keyed]:
-        """The messages that are no history here."""
-        return [pair for pair in messages if not any(pair[0] in known for known in self.history)]
-
-
 class _Reader:
     def __init__(self, roots: Sequence[Run]) -> None:
         runs = [run for root in roots for run in root.outer()]
@@ -154,17 +90,17 @@ class _Reader:
     # Going down
 
     def visit_root(self, root: Run, above: str | None) -> list[Item]:
-        scope = _Scope(above)
+        scope = Scope(above)
         if root.is_node:
             given = self._messages.of(root.inputs)
-            scope = _Scope(above, history=(frozenset(key for key, _ in given),))
+            scope = Scope(above, history=(frozenset(key for key, _ in given),))
             self._note_question(given)
         if root.kind == "chain" and not root.children:
             return self._merged([], self._after_given(root, self._messages.of(root.outputs)), scope, root)
         told_before = self._told_before(root) if is_resumed(root) else []
         return [*told_before, *self._visit(root, scope)]
 
-    def _visit(self, run: Run, scope: _Scope) -> list[Item]:
+    def _visit(self, run: Run, scope: Scope) -> list[Item]:
         if run.kind == "llm":
             return self._visit_model(run, scope)
         if run.kind == "tool":
@@ -175,7 +111,7 @@ class _Reader:
             return [item for event in executor_events(run) for item in self._in_executor(event, scope)]
         return self._visit_chain(run, self._enter(run, scope))
 
-    def _visit_chain(self, run: Run, scope: _Scope) -> list[Item]:
+    def _visit_chain(self, run: Run, scope: Scope) -> list[Item]:
         before = self._cached_before(run, scope) if run.is_graph and scope.node is None else []
         items = [*before, *(item for child in kept_attempts(run) for item in self._visit(child, scope))]
         if run.is_graph:
@@ -185,19 +121,19 @@ class _Reader:
             items = self._merged(items, scope.node.written, scope, run)
         return items
 
-    def _enter(self, run: Run, scope: _Scope) -> _Scope:
+    def _enter(self, run: Run, scope: Scope) -> Scope:
         if run.is_graph:
             given = list(dict(pair for node in first_nodes(run) for pair in self._messages.of(node.inputs)).items())
             if scope.node is None:
                 self._note_question(given)
             self._prompts |= {key for key, message in given if isinstance(message, HumanMessage)}
             known_before = frozenset(key for key, _ in given if key not in self._known)
-            scope = _Scope(_agent(run, scope.agent), scope.node, (*scope.history, known_before))
+            scope = Scope(_agent(run, scope.agent), scope.node, (*scope.history, known_before))
         if run.is_node:
             is_repeated = run.error_type in INTERRUPTS and self._is_run_again(run)
             written = scope.new_among(self._messages.by(run))
             structured = any(state.get("structured_response") is not None for state in states_in(run.outputs))
-            scope = _Scope(scope.agent, _Node(run, written, is_repeated, structured), scope.history)
+            scope = Scope(scope.agent, Node(run, written, is_repeated, structured), scope.history)
         return scope
 
     def _is_given_up(self, run: Run) -> bool:
@@ -225,10 +161,10 @@ class _Reader:
                 self._note_question(given)
                 since = given[asked[-1] + 1 :]
                 rest = since if node in first else [pair for pair in since if pair[0] not in self._messages]
-                return self._merged([], rest, _Scope(), root)
+                return self._merged([], rest, Scope(), root)
         return []
 
-    def _cached_before(self, graph: Run, scope: _Scope) -> list[Item]:
+    def _cached_before(self, graph: Run, scope: Scope) -> list[Item]:
         """What cached nodes wrote before the first node ran."""
         begun_with = self._messages.of(first_nodes(graph)[0].inputs)
         return self._merged([], self._after_given(graph, begun_with), scope, graph)
@@ -241,33 +177,29 @@ class _Reader:
         asked = [place for place, (_, message) in enumerate(messages) if _is_alike(message, given[-1][1])]
         return messages[asked[-1] + 1 :] if asked else []
 
-    def _merged(self, items: list[Item], written: Sequence[Keyed], scope: _Scope, run: Run) -> list[Item]:
+    def _merged(self, items: list[Item], written: Sequence[Keyed], scope: Scope, run: Run) -> list[Item]:
         """The items of a node's inner runs with what it wrote itself, in the order in which it wrote them."""
         here = {id(item) for item in items}
-        result, leading = list(items), []
-        last: Item | None = None
+        after: dict[int, list[Item]] = {}
+        leading: list[Item] = []
+        following, first = leading, None
         for key, message in written:
             item = self._find(key, message)
             if item is None:
-                item = self._add(key, message, run, scope)
-                if item is None:
-                    continue
-                if last is None:
-                    leading.append(item)
-                    continue
-                result.insert(result.index(last) + 1, item)
-            elif id(item) not in here:
-                continue
-            elif leading:
-                place = result.index(item)
-                result[place:place] = leading
-                leading = []
-            last = item
-        return [*result, *leading]
+                new = self._add(key, message, run, scope)
+                following += [new] if new is not None else []
+            elif id(item) in here:
+                first = first or item
+                following = after.setdefault(id(item), [])
+        result: list[Item] = []
+        for item in items:
+            result += [*leading, item] if item is first else [item]
+            result += after.get(id(item), ())
+        return result if first is not None else [*result, *leading]
 
-    def _repeated_in(self, graph: Run, scope: _Scope) -> list[Keyed]:
+    def _repeated_in(self, graph: Run, scope: Scope) -> list[Keyed]:
         """The messages a graph ended with. Copies of messages without an id are told by what they say."""
-        ended_with = [pair for pair in self._messages.of(graph.outputs) if isinstance(pair[1], _STEPS)]
+        ended_with = [pair for pair in self._messages.of(graph.outputs) if isinstance(pair[1], STEPS)]
         messages = scope.new_among(ended_with)
         left = {like: list(items) for like, items in self._without_id.items()}
         for key, message in messages if left else ():
@@ -286,10 +218,10 @@ class _Reader:
                 item = self._known[key] = alike.pop(0)
         return item
 
-    def _add(self, key: Key, message: BaseMessage, run: Run, scope: _Scope) -> Item | None:
+    def _add(self, key: Key, message: BaseMessage, run: Run, scope: Scope) -> Item | None:
         """A new item, with its calls; `None` for what is no part of the run's doing."""
         message = self._messages.last_form(key, message)
-        if not isinstance(message, _STEPS) and not self._is_said_by_user(key, message):
+        if not isinstance(message, STEPS) and not self._is_said_by_user(key, message):
             return None
         item = self._known[key] = scope.item(message, run)
         if message.id is None:
@@ -305,7 +237,7 @@ class _Reader:
         """Whether a node wrote what a user said, other than the value it was resumed with."""
         return is_user(message) and key not in self._prompts and text_of(message.content) not in self._resumed_with
 
-    def _mark_answer(self, item: Item, node: _Node) -> None:
+    def _mark_answer(self, item: Item, node: Node) -> None:
         """Tell a structured answer's pseudo call, which its node answers itself, from calls of tools."""
         calls = getattr(item.message, "tool_calls", ())
         pseudo = {call["name"] for call in calls if node.result_of(call["id"]) is not None}
@@ -314,7 +246,7 @@ class _Reader:
 
     # Executors
 
-    def _in_executor(self, event: Event, scope: _Scope) -> list[Item]:
+    def _in_executor(self, event: Event, scope: Scope) -> list[Item]:
         if isinstance(event, Finished):
             return self._visit_model(event.run, scope)
         if isinstance(event, Unparsed):
@@ -325,7 +257,7 @@ class _Reader:
                 self.book.add(call["name"], call["args"], call["id"])
             return [scope.item(event.message, event.run)]
         call = self.book.waiting_for(event.action.tool, getattr(event.action, "tool_call_id", None))
-        call.run = event.run
+        call.runs.append(event.run)
         message = call.result()
         if message is not None and event.run.name == INVALID_TOOL:
             message = message.model_copy(update={"status": "error"})
@@ -333,7 +265,7 @@ class _Reader:
 
     # Models
 
-    def _visit_model(self, run: Run, scope: _Scope) -> list[Item]:
+    def _visit_model(self, run: Run, scope: Scope) -> list[Item]:
         if run.outputs is None or run.error is not None or "lc_internal_call" in run.metadata:
             return []
         answer = AIMessage(run.outputs) if isinstance(run.outputs, str) else run.outputs
@@ -346,23 +278,24 @@ class _Reader:
             return [] if item is None else [item]
         return []
 
-    def _is_thrown_away(self, key: Key, message: BaseMessage, node: _Node | None) -> bool:
+    def _is_thrown_away(self, key: Key, message: BaseMessage, node: Node | None) -> bool:
         if key in self._messages or node is None:
             return False
         return node.is_repeated or (node.answers and not _has_run(message, node.run))
 
     # Tools
 
-    def _visit_tool(self, run: Run, scope: _Scope) -> list[Item]:
+    def _visit_tool(self, run: Run, scope: Scope) -> list[Item]:
         node = scope.node
         if node is not None and node.is_repeated and node.result_of(run.tool_call_id) is None:
+            self._note_attempt(run)
             return []
         items = self._call_in_node(run, scope)
         call = self.book.answered_by(run)
         if call is None:
             call = self.book.add(str(run.name), run.inputs, run.tool_call_id)
             items.append(replace(scope.item(call.as_message(), run), by_code=True))
-        call.run = run
+        call.runs.append(run)
         written = node.result_of(call.id) if node is not None else None
         if written is None:
             return [*items, *self._gap_filled(call, run, scope)]
@@ -372,7 +305,13 @@ class _Reader:
         result = self._add(*written, run, scope)
         return [*items, result] if result else items
 
-    def _call_in_node(self, run: Run, scope: _Scope) -> list[Item]:
+    def _note_attempt(self, run: Run) -> None:
+        """A tool run that is repeated: an agent inside may go on from it."""
+        call = self.book.answered_by(run) if run.tool_call_id is not None else None
+        if call is not None:
+            call.runs.append(run)
+
+    def _call_in_node(self, run: Run, scope: Scope) -> list[Item]:
         """The message with the call, where the code of this node made it and writes it only at the end."""
         if scope.node is None or self.book.answered_by(run) is not None:
             return []
@@ -382,7 +321,7 @@ class _Reader:
                 return [item] if item else []
         return []
 
-    def _gap_filled(self, call: Call, run: Run, scope: _Scope) -> list[Item]:
+    def _gap_filled(self, call: Call, run: Run, scope: Scope) -> list[Item]:
         """A result that only the tool run tells, in place of one that an earlier attempt at the call gave."""
         message = call.result()
         if message is None:

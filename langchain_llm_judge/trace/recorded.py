@@ -11,7 +11,6 @@ from langchain_core.documents import Document
 from langchain_core.messages import ToolMessage
 
 from langchain_llm_judge.results import Usage
-from langchain_llm_judge.trace.calls import Call
 from langchain_llm_judge.trace.endings import Ending, limit_reason
 from langchain_llm_judge.trace.executor import PARSE_FAILURE
 from langchain_llm_judge.trace.executor_runs import INVALID_TOOL, is_executor
@@ -20,9 +19,11 @@ from langchain_llm_judge.trace.messages import Assembled, Entry, assemble, docum
 from langchain_llm_judge.trace.nodes import states_in
 from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.outcome import answer_of, stop_of, structured_response, task_of
-from langchain_llm_judge.trace.reading import Item, Reading, read
+from langchain_llm_judge.trace.places import Item
+from langchain_llm_judge.trace.reading import Reading, read
 from langchain_llm_judge.trace.schema import AgentTrace, ToolCall, ToolSpec
 from langchain_llm_judge.trace.tools import direct_tools, tool_specs
+from langchain_llm_judge.trace.tree import INTERRUPTS
 from langchain_llm_judge.trace.values import plain
 
 
@@ -106,20 +107,18 @@ def _about(roots: Sequence[Run]) -> dict[str, Any]:
 def _attach_subtraces(assembled: Assembled, reading: Reading) -> None:
     """Give every call the run of the agent inside its tool."""
     with_agents = [call for call in reading.calls if call.run is not None and _holds_agent(call.run)]
-    for call in with_agents if with_agents else ():
-        step = _step_of(call, assembled)
-        if step is not None and call.run is not None:
-            step.subtrace = _read_inside(call.run, step.agent)
-
-
-def _read_inside(run: Run, above: str | None) -> AgentTrace:
-    """The trace of the agent inside a tool."""
-    inside = [child for child in run.children if child.kind == "chain" and _holds_agent(child)]
-    if len(inside) == 1:
-        return read_run(inside, above=above)
-    whole = Run(run.id, "chain", name=run.name, inputs=run.inputs, outputs=run.outputs, error=run.error)
-    whole.ended, whole.children = run.ended, run.children
-    return read_run([whole], above=above)
+    if not with_agents:
+        return
+    steps: dict[tuple[str | None, str], list[ToolCall]] = {}
+    for step in assembled.steps:
+        if isinstance(step, ToolCall):
+            steps.setdefault((step.id, step.name), []).append(step)
+    for call in with_agents:
+        free = steps.get((call.id, call.name), [])
+        same = [step for step in free if step.args == plain(call.args)] or free
+        if same:
+            free.remove(same[0])
+            same[0].subtrace = read_run(_agent_runs(call.runs), above=same[0].agent)
 
 
 def _holds_agent(run: Run) -> bool:
@@ -129,14 +128,24 @@ def _holds_agent(run: Run) -> bool:
     )
 
 
-def _step_of(call: Call, assembled: Assembled) -> ToolCall | None:
-    free = [
-        step
-        for step in assembled.steps
-        if isinstance(step, ToolCall) and step.subtrace is None and (step.id, step.name) == (call.id, call.name)
-    ]
-    same = [step for step in free if step.args == plain(call.args)]
-    return next(iter(same or free), None)
+def _agent_runs(tool_runs: Sequence[Run]) -> list[Run]:
+    """The agent inside a tool: its last run, after the interrupted ones that this one went on with."""
+    *before, last = [_agent_run(run) for run in tool_runs]
+    kept = [last]
+    for run in reversed(before):
+        executed = {inner.execution for part in kept for inner in part.walk()} - {None}
+        if any(inner.error_type in INTERRUPTS and inner.execution in executed for inner in run.walk()):
+            kept.insert(0, run)
+    return kept
+
+
+def _agent_run(tool_run: Run) -> Run:
+    """The one agent that ran inside a tool, or all that ran there, where there were several."""
+    inside = [child for child in tool_run.children if child.kind == "chain" and _holds_agent(child)]
+    if len(inside) == 1:
+        return inside[0]
+    about = {"name": tool_run.name, "inputs": tool_run.inputs, "outputs": tool_run.outputs, "error": tool_run.error}
+    return Run(tool_run.id, "chain", ended=tool_run.ended, children=tool_run.children, **about)
 
 
 # Tools

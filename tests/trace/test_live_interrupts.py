@@ -202,6 +202,30 @@ def test_an_interrupt_inside_a_sub_graph():
     assert trace.final_answer == "bye"
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interrupt_inside_the_agent_of_a_tool(times: int):
+    mails = [ai(f"mail {number}", ("send", {"to": "bob"}, f"c{number}")) for number in range(times)]
+    inner = create_agent(scripted(*mails, "mailed"), [send], name="inner")
+
+    @tool
+    def ask(question: str) -> str:
+        """Ask."""
+        return inner.invoke({"messages": [("user", question)]})["messages"][-1].text
+
+    graph = saved(create_agent, scripted(ai("", ("ask", {"question": "Mail?"}, "c9")), "Done."), [ask])
+    recorder = TraceRecorder()
+    config = {**THREAD, "callbacks": [recorder]}
+    graph.invoke(QUESTION, config)
+    assert [call.subtrace.status for call in recorder.trace.calls()] == ["paused"]
+    for _ in range(times):
+        graph.invoke(Command(resume="sent"), config)
+    assert told(recorder.trace) == ["ask(question='Mail?')", "-> mailed"]
+    (call,) = recorder.trace.calls()
+    mailed = [[f"thought of inner: mail {number}", "send(to='bob')", "-> sent to bob"] for number in range(times)]
+    assert told(call.subtrace) == [line for lines in mailed for line in lines]
+    assert (call.subtrace.task, call.subtrace.final_answer) == ("Mail?", "mailed")
+
+
 def test_a_run_resumed_without_its_first_half_keeps_what_it_was_given():
     chat = scripted(ai("Mailing.", ("mail", {"to": "bob"}, "c2"), PARIS), "Done.")
     review = HumanInTheLoopMiddleware(interrupt_on={"mail": True})
