@@ -63,7 +63,10 @@ def _tool(tool: ToolSpec) -> dict[str, Any]:
 def _lines(trace: AgentTrace, inside: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
     if not trace.tool_use_known:
         yield {"note": "the source does not tell which tools were used"}
-    answered = {exchange.step for exchange in level_of(trace).exchanges if exchange.result is not None}
+    level = level_of(trace)
+    # A test case may leave all outputs out, and a provider that runs its own tools needs none.
+    silent = trace.metadata.get("source") == "deepeval" and not level.results
+    answered = {one.step for one in level.exchanges if one.result is not None or one.call.server_side or silent}
     for number, step in enumerate(trace.steps):
         line = _line(step, number in answered)
         if line:
