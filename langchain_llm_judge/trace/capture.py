@@ -16,10 +16,10 @@ from uuid import UUID
 from langchain_core.agents import AgentAction
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import LLMResult
+from langchain_core.outputs import ChatGeneration, LLMResult
 from langgraph.callbacks import GraphCallbackHandler, GraphInterruptEvent
 
-from langchain_llm_judge.trace.log import Run, RunKind, frozen, held
+from langchain_llm_judge.trace.log import Run, frozen, held
 from langchain_llm_judge.trace.nodes import messages_in
 from langchain_llm_judge.trace.resuming import StoppedRuns
 
@@ -63,37 +63,37 @@ class RunCapture(GraphCallbackHandler):
                 a thread that had stopped. From now on they are no longer changed.
         """
 
-    def _start(
-        self, kind: RunKind, run_id: UUID, parent_run_id: UUID | None, known: Mapping[str, Any], **details: Any
-    ) -> None:
-        tags, metadata = known.get("tags") or [], known.get("metadata") or {}
-        run = Run(run_id, kind, tags=tags, metadata=metadata, started=time.time(), **details)
+    def _begin(self, run: Run, parent_run_id: UUID | None) -> None:
+        run.started = time.time()
         with self._lock:
-            if run_id in self._runs:
+            if run.id in self._runs:
                 return
-            if parent_run_id in self._ignored or IGNORED_TAG in tags:
-                self._ignored.add(run_id)
+            if parent_run_id in self._ignored or IGNORED_TAG in run.tags:
+                self._ignored.add(run.id)
                 return
-            self._runs[run_id] = run
+            self._runs[run.id] = run
             parent = None if parent_run_id is None else self._runs.get(parent_run_id)
             if parent is None:
-                self._open_roots.add(run_id)
+                self._open_roots.add(run.id)
             else:
                 parent.children.append(run)
 
-    def _end(self, run_id: UUID, **outcome: Any) -> None:
+    def _open_run(self, run_id: UUID) -> Run | None:
+        """A run whose end is not noted yet; `None` for one that is left out, or that ended before."""
+        run = self._runs.get(run_id)
+        return None if run is None or run.ended else run
+
+    def _end(self, run_id: UUID, error: BaseException | None = None) -> None:
         with self._lock:
-            run = self._runs.get(run_id)
-            if run is None or run.ended:
+            run = self._open_run(run_id)
+            if run is None:
                 self._ignored.discard(run_id)
                 return
-            run.ended, run.finished = True, time.time()
-            for field, value in outcome.items():
-                setattr(run, field, value)
-            is_root = run_id in self._open_roots
-            if is_root:
-                self._forget(run)
-            roots = self._stopped.join(run) if is_root and not _is_bookkeeping(run) else []
+            run.ended, run.finished, run.error = True, time.time(), error
+            if run_id not in self._open_roots:
+                return
+            self._forget(run)
+            roots = [] if _is_bookkeeping(run) else self._stopped.join(run)
         if roots:
             self.on_root_end(roots)
 
@@ -105,6 +105,8 @@ class RunCapture(GraphCallbackHandler):
                 # It goes on in a thread or task nobody waits for; what it starts is no new root.
                 self._ignored.add(run.id)
 
+    # Chains, graphs and their nodes
+
     def on_chain_start(
         self,
         serialized: dict[str, Any] | None,
@@ -112,28 +114,31 @@ class RunCapture(GraphCallbackHandler):
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         """Note the start of a chain, a graph or one of its nodes."""
         name = kwargs.get("name") or _class_name(serialized)
-        self._start("chain", run_id, parent_run_id, kwargs, name=name, inputs=held(inputs))
+        self._begin(Run(run_id, "chain", name, tags or [], metadata or {}, held(inputs)), parent_run_id)
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what a chain gave."""
-        run = self._runs.get(run_id)
-        if run is None:
-            self._end(run_id)
-            return
-        outcome: dict[str, Any] = {"outputs": held(outputs)}
-        if run.is_node:
-            outcome["calls"] = _calls_written(outputs)
-        if run.inputs == _STREAMED and kwargs.get("inputs") is not None:
-            outcome["inputs"] = held(kwargs["inputs"])
-        self._end(run_id, **outcome)
+        run = self._open_run(run_id)
+        if run is not None:
+            run.outputs = held(outputs)
+            if run.is_node:
+                run.written = _messages_written(outputs)
+                run.calls = _calls_of(run.written)
+            if run.inputs == _STREAMED and kwargs.get("inputs") is not None:
+                run.inputs = held(kwargs["inputs"])
+        self._end(run_id)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what a chain raised, a hand-over to another graph among them."""
-        self._end(run_id, error=error)
+        self._end(run_id, error)
+
+    # Models
 
     def on_chat_model_start(
         self,
@@ -142,10 +147,16 @@ class RunCapture(GraphCallbackHandler):
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         """Note what a chat model was asked and which tools it was offered."""
-        self._start_model(serialized, messages[0] if messages else [], run_id, parent_run_id, kwargs)
+        asked = messages[0] if messages else []
+        run = Run(run_id, "llm", kwargs.get("name") or _class_name(serialized), tags or [], metadata or {}, held(asked))
+        run.offered = list((kwargs.get("invocation_params") or {}).get("tools") or ())
+        run.is_structured = "ls_structured_output_format" in (kwargs.get("options") or {})
+        self._begin(run, parent_run_id)
 
     def on_llm_start(
         self,
@@ -154,42 +165,30 @@ class RunCapture(GraphCallbackHandler):
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         """Note what a text model was asked."""
-        self._start_model(serialized, prompts[0] if prompts else "", run_id, parent_run_id, kwargs)
-
-    def _start_model(
-        self,
-        serialized: dict[str, Any] | None,
-        prompt: Any,
-        run_id: UUID,
-        parent_run_id: UUID | None,
-        kwargs: Mapping[str, Any],
-    ) -> None:
         name = kwargs.get("name") or _class_name(serialized)
-        offered = (kwargs.get("invocation_params") or {}).get("tools")
-        self._start(
-            "llm",
-            run_id,
-            parent_run_id,
-            kwargs,
-            name=name,
-            inputs=held(prompt),
-            offered=list(offered or ()),
-            is_structured="ls_structured_output_format" in (kwargs.get("options") or {}),
-        )
+        run = Run(run_id, "llm", name, tags or [], metadata or {}, prompts[0] if prompts else "", offered=[])
+        self._begin(run, parent_run_id)
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what a model answered."""
-        generation = response.generations[0][0] if response.generations and response.generations[0] else None
-        answer = getattr(generation, "message", None) or getattr(generation, "text", None)
-        usage = (response.llm_output or {}).get("token_usage")
-        self._end(run_id, outputs=answer, calls=_calls_of([answer]), usage=usage)
+        run = self._open_run(run_id)
+        if run is not None and response.generations and response.generations[0]:
+            generation = response.generations[0][0]
+            run.outputs = generation.message if isinstance(generation, ChatGeneration) else generation.text
+            run.calls = _calls_of([run.outputs])
+            run.usage = (response.llm_output or {}).get("token_usage")
+        self._end(run_id)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Note why a model gave no answer."""
-        self._end(run_id, error=error)
+        self._end(run_id, error)
+
+    # Tools and retrievers
 
     def on_tool_start(
         self,
@@ -198,28 +197,25 @@ class RunCapture(GraphCallbackHandler):
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
         inputs: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         """Note a tool's input, as it is before the tool can change it."""
-        self._start(
-            "tool",
-            run_id,
-            parent_run_id,
-            kwargs,
-            name=kwargs.get("name") or (serialized or {}).get("name"),
-            description=(serialized or {}).get("description"),
-            inputs=input_str if inputs is None else frozen(inputs),
-            tool_call_id=kwargs.get("tool_call_id"),
-        )
+        about = serialized or {}
+        given = input_str if inputs is None else frozen(inputs)
+        run = Run(run_id, "tool", kwargs.get("name") or about.get("name"), tags or [], metadata or {}, given)
+        run.tool_call_id, run.description = kwargs.get("tool_call_id"), about.get("description")
+        self._begin(run, parent_run_id)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what a tool gave."""
-        self._end(run_id, outputs=output)
+        self._give(run_id, output)
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what a tool raised, an interrupt among them."""
-        self._end(run_id, error=error)
+        self._end(run_id, error)
 
     def on_retriever_start(
         self,
@@ -228,26 +224,36 @@ class RunCapture(GraphCallbackHandler):
         *,
         run_id: UUID,
         parent_run_id: UUID | None = None,
+        tags: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         """Note what was looked up."""
         name = kwargs.get("name") or _class_name(serialized)
-        self._start("retriever", run_id, parent_run_id, kwargs, name=name, inputs=query)
+        self._begin(Run(run_id, "retriever", name, tags or [], metadata or {}, query), parent_run_id)
 
     def on_retriever_end(self, documents: Sequence[Document], *, run_id: UUID, **kwargs: Any) -> None:
         """Note what was found."""
-        self._end(run_id, outputs=held(documents))
+        self._give(run_id, held(documents))
 
     def on_retriever_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """Note why nothing was found."""
-        self._end(run_id, error=error)
+        self._end(run_id, error)
+
+    def _give(self, run_id: UUID, output: Any) -> None:
+        run = self._open_run(run_id)
+        if run is not None:
+            run.outputs = output
+        self._end(run_id)
+
+    # What executors and graphs tell of themselves
 
     def on_agent_action(self, action: AgentAction, *, run_id: UUID, **kwargs: Any) -> None:
         """Note what an executor is going to do."""
         with self._lock:
             run = self._runs.get(run_id)
             if run is not None and not (run.actions and run.actions[-1] is action):
-                run.actions.append(action)
+                run.actions = [*run.actions, action]
 
     def on_interrupt(self, event: GraphInterruptEvent) -> None:
         """Note that a graph waits for a person."""
@@ -269,11 +275,11 @@ def _class_name(serialized: Mapping[str, Any] | None) -> str | None:
     return None if name is None else str(name)
 
 
-def _calls_written(outputs: Any) -> dict[int, list[Any]]:
+def _messages_written(outputs: Any) -> list[Any]:
     try:
-        return _calls_of(messages_in(outputs))
+        return messages_in(outputs)
     except Exception:  # an object of the run's that cannot be looked at; its end is noted all the same
-        return {}
+        return []
 
 
 def _calls_of(messages: Sequence[Any]) -> dict[int, list[Any]]:

@@ -7,7 +7,7 @@ and run trees are put into it afterwards; `reading` makes a trace of it and neve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import UUID
@@ -45,11 +45,13 @@ class Run:
     """True when a model run was made to give a structured answer (`with_structured_output`)."""
     usage: Mapping[str, Any] | None = None
     """Token counts that a model reported beside its message."""
-    actions: list[Any] = field(default_factory=list)
+    actions: Sequence[Any] = ()
     """What an executor decided to do, in order: its agent actions."""
     interrupts: list[Any] | None = None
     """What the graph reported that it waits for, empty at a breakpoint; `None` when it does not wait."""
-    calls: dict[int, list[Any]] = field(default_factory=dict)
+    written: Sequence[Any] | None = None
+    """The messages in the output of a node, as they came; `None` where they have not been looked for."""
+    calls: Mapping[int, list[Any]] | None = None
     """Tool calls as they were when first seen, by `id()` of their message: tools may change their arguments."""
     children: list[Run] = field(default_factory=list)
     _is_node: bool | None = None

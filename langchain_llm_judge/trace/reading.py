@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
@@ -84,7 +85,7 @@ class _Reader:
         self._without_id: dict[tuple[str, ...], list[Item]] = {}
         self._made_up: dict[int, Item] = {}
         self._prompts: set[Key] = set()
-        self._last_execution = {run.execution: run for run in runs if run.execution}
+        self._last_execution = {name: run for run in runs if run.is_node and (name := run.execution)}
         self._resumed_with = {text_of(value) for root in roots for value in resume_values(root)}
 
     # Going down
@@ -132,7 +133,7 @@ class _Reader:
         if run.is_node:
             is_repeated = run.error_type in INTERRUPTS and self._is_run_again(run)
             written = scope.new_among(self._messages.by(run))
-            structured = any(state.get("structured_response") is not None for state in states_in(run.outputs))
+            structured = len(written) > 1 and _gives_structured_answer(run.outputs)
             scope = Scope(scope.agent, Node(run, written, is_repeated, structured), scope.history)
         return scope
 
@@ -344,6 +345,10 @@ def _agent(graph: Run, above: str | None) -> str | None:
 
 def _is_alike(message: BaseMessage, other: BaseMessage) -> bool:
     return message.type == other.type and message.content == other.content
+
+
+def _gives_structured_answer(output: Any) -> bool:
+    return any(state.get("structured_response") is not None for state in states_in(output))
 
 
 def _as_text(message: BaseMessage) -> BaseMessage:

@@ -71,6 +71,8 @@ def is_resumed(root: Run) -> bool:
 
 def kept_attempts(run: Run) -> Sequence[Run]:
     """The runs below in order, without attempts that were given up for another."""
+    if len(run.children) < 2:
+        return run.children
     children = ordered(run.children)
     if all(child.error is None for child in children):
         return children
@@ -98,7 +100,7 @@ def _path(part: Any) -> str:
 
 def resume_values(root: Run) -> Iterator[Any]:
     """What a person answered to the interrupts that the run goes on from."""
-    for graph in graphs_in(root):
+    for graph in outermost_graphs(root):
         if is_command(graph.inputs):
             resume = graph.inputs.resume
             yield from resume.values() if isinstance(resume, dict) else [resume]

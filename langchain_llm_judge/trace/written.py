@@ -41,7 +41,9 @@ class WrittenMessages:
 
     def _written_by(self, node: Run) -> list[Keyed]:
         if node.error is None and node.ended:
-            return self.of(node.outputs)
+            if node.written is None:
+                return self.of(node.outputs)
+            return [pair for message in node.written for pair in self.read(message)]
         if isinstance(node.error, BaseException):
             return self.of(list(node.error.args)) if node.error_type == "ParentCommand" else []
         commands = [run.outputs for run in node.outer() if run.kind == "tool" and is_command(run.outputs)]
@@ -75,7 +77,7 @@ def _calls_as_asked(runs: Iterable[Run]) -> dict[int, list[Any]]:
     """Calls by the identity of their message, as the first of the runs saw them."""
     asked: dict[int, list[Any]] = {}
     for run in runs:
-        for message, calls in run.calls.items():
+        for message, calls in (run.calls or {}).items():
             asked.setdefault(message, calls)
     return asked
 
