@@ -84,18 +84,26 @@ def _correlation(a: Floats, b: Floats) -> Statistic:
     ranks_a, ranks_b = _Ranks(a), _Ranks(b)
 
     def correlation(counts: Integers) -> Floats:
-        # Whole numbers up to the cube of the rows drawn; beyond 2,000,000 rows they need more room than 64 bits.
-        times = counts if counts[0].sum() <= 2_000_000 else counts.astype(np.float64)
-        x, spread_x = ranks_a.of(times)
-        y, spread_y = ranks_b.of(times)
-        x *= times
-        together = np.einsum("ru,ru->r", x, y).astype(np.float64)
+        # Whole numbers up to the cube of the rows drawn; beyond 1,000,000 rows they need more room than 64 bits.
+        times = counts if counts[0].sum() <= 1_000_000 else counts.astype(np.float64)
+        rows = times.sum(axis=1)
+        x, at_once_a = ranks_a.of(times)
+        y, at_once_b = ranks_b.of(times)
+        x -= rows[:, np.newaxis]
+        together = np.einsum("ru,ru,ru->r", x, times, y).astype(np.float64)
+        # Rows of one value share a rank, which takes the cube of their number off the sum of squares.
+        spread_a = rows**3 - _cubes(at_once_a)
+        spread_b = spread_a if at_once_b is at_once_a else rows**3 - _cubes(at_once_b)
         # One root of the product, not two: equal orders then correlate with 1 exactly.
-        spread = np.sqrt(spread_x * spread_y)
+        spread = np.sqrt(spread_a / 3 * (spread_b / 3))
         found: Floats = np.divide(together, spread, out=np.full(spread.shape, np.nan), where=spread > 0)
         return found
 
     return correlation
+
+
+def _cubes(numbers: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(np.einsum("rv,rv,rv->r", numbers, numbers, numbers))
 
 
 class _Ranks:
@@ -108,16 +116,18 @@ class _Ranks:
         self.sorted = bool((np.diff(self.order) == 1).all())
         self.tied = values.size < numbers.size
 
-    def of(self, times: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
-        """Twice the distance from the mean rank for each kind of row, and the sum of its squares over the rows."""
+    def of(self, times: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Twice the rank less 1, for each kind of row, and how many rows share each rank.
+
+        The mean of the first over the rows is their number; so one rater's need not be centered on it when both are
+        multiplied.
+        """
         drawn = times if self.sorted else times.take(self.order, axis=1)
         if self.tied:
             drawn = np.add.reduceat(drawn, self.starts, axis=1)
-        up_to = drawn.cumsum(axis=1)
-        rows = up_to[:, -1:].copy()
-        up_to *= 2
-        up_to -= drawn
-        up_to -= rows
-        # Rows of one value share a rank, which takes the cube of their number off the sum of squares.
-        spread = (rows[:, 0] ** 3 - np.einsum("rv,rv->r", drawn * drawn, drawn)) / 3
-        return up_to if self.sorted and not self.tied else up_to.take(self.place, axis=1), spread
+        ranks = drawn.cumsum(axis=1)
+        ranks *= 2
+        ranks -= drawn
+        if self.tied:
+            return ranks.take(self.place, axis=1), drawn
+        return ranks if self.sorted else ranks.take(self.place, axis=1), times

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -41,19 +42,24 @@ class Sample:
     unit: Integers | None = None
     """Which unit each row belongs to (rows of one unit are drawn together); each row is then a kind of its own."""
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Units that are drawn in one resample."""
         return int(self.counts.sum()) if self.unit is None else int(self.unit.max(initial=-1)) + 1
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """Numbers that are held to draw one resample."""
         return self.counts.size if self._by_kind else max(self.size, self.counts.size)
 
-    @property
+    @cached_property
     def _by_kind(self) -> bool:
         return self.unit is None and (self.prior is not None or self.counts.size * FEW_KINDS < self.size)
+
+    @cached_property
+    def _kind_of_row(self) -> Integers | None:
+        """`None` where every row is a kind of its own."""
+        return np.repeat(np.arange(self.counts.size), self.counts) if (self.counts != 1).any() else None
 
     def draw(self, rng: np.random.Generator, resamples: int) -> Integers:
         """Counts of `resamples` resamples."""
@@ -68,16 +74,21 @@ class Sample:
 
     def tally(self, drawn: Integers) -> Integers:
         """Rows drawn by number (resamples × rows) as counts of their kinds."""
-        kinds = self.counts.size
-        if (self.counts != 1).any():
-            drawn = np.repeat(np.arange(kinds), self.counts)[drawn]
-        return np.stack([np.bincount(rows, minlength=kinds) for rows in drawn])
+        return histograms(drawn if self._kind_of_row is None else self._kind_of_row[drawn], self.counts.size)
+
+
+def histograms(drawn: Integers, kinds: int) -> Integers:
+    """How often each of the numbers below `kinds` is in each line."""
+    counts = np.empty((len(drawn), kinds), dtype=np.int64)
+    for line, numbers in zip(counts, drawn, strict=True):
+        line[:] = np.bincount(numbers, minlength=kinds)
+    return counts
 
 
 def _draw_units(unit: Integers, units: int, prior: Floats | None, rng: np.random.Generator, resamples: int) -> Integers:
     # With a prior, one more unit can come up: it stands for the kinds that did not.
     drawn = rng.integers(0, units + (prior is not None), (resamples, units))
-    times = np.stack([np.bincount(row, minlength=units + 1) for row in drawn])
+    times = histograms(drawn, units + 1)
     rows = times.take(unit, axis=1)
     if prior is None:
         return rows
