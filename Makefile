@@ -28,7 +28,7 @@ format: .venv/dev ## Put the sources into their form
 	@$(BIN)/ruff format .
 
 live: .venv/dev ## Run the tests that call real judge models (needs keys)
-	@$(BIN)/python -m pytest -m live $(TEST)
+	@$(BIN)/python -m pytest -m live -rs $(TEST)
 
 lowest: .venv/pip ## Run the tests against the lowest versions that pyproject claims
 	@.ci/lowest $(PYTHON)
