@@ -59,7 +59,7 @@ class JudgeCallbackHandler(RunCapture):
 
     One object serves any number of concurrent runs, sync, async, in batches and threads. The run is not
     slowed, changed or broken by being judged: events are noted, all else happens in the background, and
-    what goes wrong there is in `errors` or logged. A run that was interrupted is judged once, when it was
+    what goes wrong there is in the result's `errors`, or logged. A run that was interrupted is judged once, when it was
     resumed and came to its end; its record takes the place of the interrupted one's.
 
     Args:

@@ -15,6 +15,7 @@ from langchain_llm_judge.attach.judging import Judges, Panelists, Verdicts
 from langchain_llm_judge.errors import LLMJudgeError
 from langchain_llm_judge.trace.live import TraceRecorder
 from langchain_llm_judge.trace.schema import AgentTrace
+from langchain_llm_judge.trace.tools import tool_specs
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,23 @@ class InPlace(Runnable[Any, Judged]):
         """Run and judge."""
         recorder = self._new_recorder()
         output = self.runnable.invoke(input, _recorded(config, recorder), **kwargs)
-        return _judged(output, recorder.trace, self._panelists.judge(recorder.trace))
+        trace = self._trace(recorder)
+        return _judged(output, trace, self._panelists.judge(trace))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Judged:
         """Run and judge without blocking the event loop."""
         recorder = self._new_recorder()
         output = await self.runnable.ainvoke(input, _recorded(config, recorder), **kwargs)
-        return _judged(output, recorder.trace, await self._panelists.ajudge(recorder.trace))
+        trace = self._trace(recorder)
+        return _judged(output, trace, await self._panelists.ajudge(trace))
+
+    def _trace(self, recorder: TraceRecorder) -> AgentTrace | None:
+        """What was recorded; with the tools of the graph itself where no model call told which were offered."""
+        trace = recorder.trace
+        if trace is None or trace.tools_known:
+            return trace
+        tools = tool_specs(self.runnable)
+        return trace if tools is None else trace.model_copy(update={"tools": tools, "tools_known": True})
 
 
 class WithVerdicts(Runnable[Any, dict[str, Any]]):
@@ -81,8 +92,8 @@ class WithVerdicts(Runnable[Any, dict[str, Any]]):
         recorder = self._in_place._new_recorder()
         for chunk in self._in_place.runnable.stream(input, _recorded(config, recorder), **kwargs):
             yield AddableDict(_as_dict(chunk))
-        verdicts = self._in_place._panelists.judge(recorder.trace)
-        yield AddableDict(_verdicts(_judged(None, recorder.trace, verdicts)))
+        trace = self._in_place._trace(recorder)
+        yield AddableDict(_verdicts(_judged(None, trace, self._in_place._panelists.judge(trace))))
 
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any | None
@@ -91,8 +102,8 @@ class WithVerdicts(Runnable[Any, dict[str, Any]]):
         recorder = self._in_place._new_recorder()
         async for chunk in self._in_place.runnable.astream(input, _recorded(config, recorder), **kwargs):
             yield AddableDict(_as_dict(chunk))
-        verdicts = await self._in_place._panelists.ajudge(recorder.trace)
-        yield AddableDict(_verdicts(_judged(None, recorder.trace, verdicts)))
+        trace = self._in_place._trace(recorder)
+        yield AddableDict(_verdicts(_judged(None, trace, await self._in_place._panelists.ajudge(trace))))
 
 
 def judge_in_place(

@@ -22,15 +22,15 @@ _NEXT: list[Row] = [
 
 
 def demo(model: Model = None, provider: Provider = None, config: Config = None, as_json: AsJson = False) -> Outcome:
-    """Record and check a real agent run.
+    """Record and check a real agent run, and an answer.
 
-    It is made by a LangGraph agent with real tools and a scripted model that makes three mistakes: no key, no network.
-    With --model the run is graded too.
+    The run is made by a LangGraph agent with real tools and a scripted model that makes three mistakes: no key, no
+    network. With --model the run is graded too. The answer is judged against its passages by the embedded engine.
     """
     from langchain_llm_judge.judges.agent import AgentJudge
 
-    judge = AgentJudge(model, provider, grade=bool(model or provider), config_path=config)
-    evaluation = judge.invoke(_recorded_run())
+    grade = bool(model or provider) and model != "offline"
+    evaluation = AgentJudge(model, provider, grade=grade, config_path=config).invoke(_recorded_run())
     return Outcome(evaluation, _view(evaluation))
 
 
@@ -55,11 +55,23 @@ def _view(evaluation: AgentEvaluation) -> RenderableType:
         [("found", "green") if code in found else ("missed", "red"), (code, "bold"), what]
         for code, what in PLANTED.items()
     ]
-    sections = [
+    sections: list[RenderableType] = [
         heading("A refund agent on LangGraph", "its model is scripted; its graph, tools and mistakes are real"),
         agent_view(evaluation),
         Group(heading("Planted mistakes", "each of a kind that is settled without a model"), rows(planted)),
     ]
+    sections += [
+        heading("An answer and its passages", "judged by the embedded engine: words, no model"),
+        _answer_view(),
+    ]
     if evaluation.judge is None:
         sections.append(Group(heading("Next", "that the answer is untrue takes a model to see"), rows(_NEXT)))
     return stacked(sections)
+
+
+def _answer_view() -> RenderableType:
+    from langchain_llm_judge.cli.refund_agent import ANSWERED
+    from langchain_llm_judge.judges.rag import RAGJudge
+    from langchain_llm_judge.reports.verdicts import rag_view
+
+    return rag_view(RAGJudge("offline").invoke(ANSWERED))

@@ -61,3 +61,11 @@ def _script() -> list[AIMessage]:
 
 def _calling(called: BaseTool, number: str, **args: Any) -> AIMessage:
     return AIMessage("", tool_calls=[{"name": called.name, "args": args, "id": f"call_{number}"}])
+
+
+ANSWERED = {
+    "question": "How long do refunds take?",
+    "contexts": ["Refunds are paid within 20 days of the return.", "Returns are free of charge in Germany."],
+    "answer": "Refunds are paid within 30 days of the return. Returns are free of charge in Germany.",
+}
+"""An answer with one number that its passages do not have."""

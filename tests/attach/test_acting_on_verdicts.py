@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
-from weather import ASK, weather_agent, weather_man
+from weather import ASK, Scripted, call, get_weather, weather_agent, weather_man
 
 from langchain_llm_judge.attach.gates import gate, judge_node, route_on_verdict
 from langchain_llm_judge.attach.in_place import judge_in_place, with_verdicts
@@ -44,6 +46,20 @@ def test_in_place_gives_output_and_verdicts():
     assert judged.evaluations["AgentJudge"].passed is True
     assert judged.passed is False
     assert judged.errors == {}
+
+
+async def test_in_place_knows_the_graphs_tools_where_the_model_was_not_told_them():
+    class Untold(Scripted):
+        def bind_tools(self, tools: Any, **kwargs: Any):
+            return self
+
+    def wrong(messages: Any) -> AIMessage:
+        return call("get_weather", city="Paris", unit="C") if messages[-1].type == "human" else AIMessage("21C")
+
+    agent = create_agent(Untold(answer=wrong), [get_weather])
+    for judged in (judge_in_place(agent, CHECKS).invoke(ASK), await judge_in_place(agent, CHECKS).ainvoke(ASK)):
+        assert [one.code for one in judged.evaluations["AgentJudge"].checks.findings] == ["unexpected_argument"]
+        assert judged.passed is False
 
 
 async def test_in_place_async_with_a_judge_that_fails():
