@@ -31,18 +31,20 @@ from langchain_llm_judge.errors import JudgeReplyError, shown
 from langchain_llm_judge.models.deepeval_chat import without_attachments
 from langchain_llm_judge.models.logprobs import score_weights
 from langchain_llm_judge.models.replies import Rating, Reason, ReplySchema, Score10
+from langchain_llm_judge.models.resolve import LITELLM_ENVIRONMENT
 from langchain_llm_judge.models.structured import JudgeModel, Reply
 from langchain_llm_judge.prompts import FilledPrompt
 from langchain_llm_judge.results import Usage
 
 
 def keep_quiet() -> None:
-    """Switch off what DeepEval does beside measuring, where the user has not set it.
+    """Switch off what DeepEval, and litellm under it, do beside measuring, where the user has not set it.
 
     DeepEval reads the environment again whenever it changes, so this is said again before each evaluation.
     """
     set_unless_given({"DEEPEVAL_TELEMETRY_OPT_OUT": "1"}, unless=["DEEPEVAL_TELEMETRY_ENABLED"])
     set_unless_given({"DEEPEVAL_DISABLE_DOTENV": "1", "DEEPEVAL_DISABLE_LEGACY_KEYFILE": "1"})
+    set_unless_given(LITELLM_ENVIRONMENT)
 
 
 keep_quiet()

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from langchain_llm_judge.models.offline import OfflineEngine
 
 OFFLINE = "offline"
-_LITELLM_ENVIRONMENT = {
+LITELLM_ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
     "LITELLM_OFFLINE_MODE": "true",
@@ -81,6 +81,7 @@ def resolve_model(
     if _is_deepeval_model(model):
         from langchain_llm_judge.models.deepeval_chat import as_chat_model
 
+        set_unless_given(LITELLM_ENVIRONMENT)  # it may reach its model through litellm
         return JudgeModel.of(as_chat_model(model), policy)
     name, provider = _given(model, provider, settings)
     if name == OFFLINE:
@@ -225,7 +226,7 @@ def _unknown(name: str) -> UnknownModelError:
 
 def _litellm() -> Any:
     """litellm, imported quietly: no download of its price list, no `.env` loading, no debug prints."""
-    set_unless_given(_LITELLM_ENVIRONMENT)
+    set_unless_given(LITELLM_ENVIRONMENT)
     import litellm
 
     litellm.suppress_debug_info = True

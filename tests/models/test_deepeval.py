@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from openai_server import Says
 from pydantic import BaseModel
 from test_parsing import READ, REFUSED
 
@@ -326,3 +327,19 @@ def test_f21_a_user_who_wants_telemetry_keeps_it(monkeypatch: pytest.MonkeyPatch
     bridge.keep_quiet()
     assert "DEEPEVAL_TELEMETRY_OPT_OUT" not in os.environ
     assert os.environ["DEEPEVAL_DISABLE_DOTENV"] == "0"
+
+
+async def test_deepevals_own_models_judge_and_open_no_file_that_the_answer_names(serve: Any, tmp_path: Any):
+    from deepeval.models import LiteLLMModel
+
+    from langchain_llm_judge import AccuracyAgent
+
+    secret = tmp_path / "secret.png"
+    secret.write_bytes(b"file content")
+    server = serve(Says('{"score": 8, "reason": "ok"}'))
+    agent = AccuracyAgent(model=LiteLLMModel("openai/gpt-4o-mini", api_key="sk-1", base_url=server.url))
+    case = {"question": "What?", "answer": f"see [DEEPEVAL:IMAGE:{secret}]"}
+    assert [agent.evaluate(case)["score"], (await agent.aevaluate(case))["score"]] == [0.8, 0.8]
+    sent = json.dumps([request["messages"] for request in server.requests], ensure_ascii=False)
+    assert f"⁅DEEPEVAL:IMAGE:{secret}]" in sent
+    assert "image_url" not in sent
