@@ -33,7 +33,7 @@ Method = Literal["percentile", "bca"]
 """How the endpoints are read off the resamples.
 
 `percentile`: percentiles, expanded for small samples. `bca`: bias-corrected and accelerated, by scipy; costs one
-more evaluation a row, and is `None` where the jackknife shows no spread.
+more evaluation or two a row, and is `None` where leaving out one row changes nothing or leaves it undefined.
 """
 
 _COUNTED: dict[Any, Callable[[Sequence[Any]], Countable]] = {}
@@ -136,6 +136,9 @@ def _interval_of_rows(
 
 
 def _bca(drawn: Floats, size: int, statistic: Callable[[Integers], Floats], confidence: float) -> Interval | None:
+    if not _has_bca(drawn, size, statistic):
+        return None
+
     # scipy takes the resamples as drawn, adds none, and does the jackknife.
     def on_indices(rows: Integers, axis: int = -1) -> Floats:
         return statistic(rows.reshape(-1, rows.shape[-1])).reshape(rows.shape[:-1])
@@ -152,8 +155,15 @@ def _bca(drawn: Floats, size: int, statistic: Callable[[Integers], Floats], conf
             method="BCa",
             vectorized=True,
         ).confidence_interval
-    low, high = float(found.low), float(found.high)
-    return Interval(low, high) if math.isfinite(low + high) else None
+    return Interval(float(found.low), float(found.high))
+
+
+def _has_bca(drawn: Floats, size: int, statistic: Callable[[Integers], Floats]) -> bool:
+    """Whether scipy finds BCa's two corrections; where it does not, it warns and gives NaN."""
+    observed = float(statistic(np.arange(size)[np.newaxis])[0])
+    others = np.arange(size - 1)
+    without = [statistic((others + (others >= row))[np.newaxis])[0] for row in range(size)]
+    return bool(drawn.min() <= observed <= drawn.max() and np.isfinite(without).all() and np.ptp(without) > 0)
 
 
 def _on_table(table: Any, statistic: Callable[[Any], float | None]) -> Callable[[Integers], Floats]:

@@ -136,6 +136,22 @@ def test_a_degenerate_resample_warns_nobody():
     assert -1 <= ci.low < ci.high <= 1
 
 
+@pytest.mark.parametrize(
+    ("rows", "statistic"),
+    [
+        ([("A", "A")] * 9 + [("B", "B")] * 9 + [("A", "B")], lambda rows: cohen_kappa(rows[:, 0], rows[:, 1])),
+        ([("A", "A")] * 30 + [("B", "B")] * 3, cohen_kappa),  # full agreement in every resample
+        ([("A", "A")] * 9 + [("B", "B")], cohen_kappa),  # undefined without the last row
+        ([0.2, 0.4, 0.4, 0.4, 0.9], np.median),
+        ([0.2, 0.4, 0.9, 0.9], np.max),
+        ([0.2, 0.9], mean),
+    ],
+)
+def test_bca_is_none_or_an_interval_and_never_a_warning(rows, statistic):
+    ci = bootstrap_ci(rows, statistic, method="bca")
+    assert ci is None or ci.low <= ci.high
+
+
 def test_statistics_mean_is_the_mean():
     assert bootstrap_ci(SCORES, statistics.mean) == bootstrap_ci(SCORES, statistics.fmean) == bootstrap_ci(SCORES)
 
