@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
+import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
+from packaging.version import Version
 
 from langchain_llm_judge.testing import ScriptedJudgeModel
 from langchain_llm_judge.trace.schema import AgentTrace, ToolCall, ToolResult
@@ -28,6 +31,12 @@ def ai(content: Any = "", *calls: tuple[str, dict[str, Any], str | None], **more
 
 def scripted(*replies: Any) -> ScriptedJudgeModel:
     return ScriptedJudgeModel(list(replies))
+
+
+def needs(package: str, release: str) -> pytest.MarkDecorator:
+    """Skips where an older release of a library behaves otherwise; the package works with both."""
+    installed = Version(version(package))
+    return pytest.mark.skipif(installed < Version(release), reason=f"{package} {installed} does not do this yet")
 
 
 PARIS = ("get_weather", {"city": "Paris"}, "c1")

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
-from agents import PARIS, PARIS_STEPS, QUESTION, THREAD, ai, get_weather, scripted, told
+from agents import PARIS, PARIS_STEPS, QUESTION, THREAD, ai, get_weather, needs, scripted, told
 from langchain.agents import create_agent
 from langchain.agents.middleware import (
     ModelCallLimitMiddleware,
@@ -111,6 +111,7 @@ def test_attempts_that_all_failed_leave_the_last():
     assert trace.status == "failed"
 
 
+@needs("langgraph", "1.2.12")
 def test_an_agent_that_failed_before_its_fallback_is_no_step():
     bad = create_agent(scripted(ai("bad", BOOM)), [boom])
     trace = record(bad.with_fallbacks([create_agent(scripted("fine"), [get_weather])]))

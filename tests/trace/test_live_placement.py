@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from agents import PARIS, PARIS_STEPS, QUESTION, ai, get_weather, scripted, told
+from agents import PARIS, PARIS_STEPS, QUESTION, ai, get_weather, needs, scripted, told
 from langchain.agents import create_agent
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableLambda, RunnableParallel
@@ -67,6 +67,7 @@ def test_f13_one_recorder_in_threads_and_batches():
     each_city_once(recorder)
 
 
+@needs("langgraph", "1.2.12")
 def test_f13_bound_to_one_step_of_a_chain():
     recorder = TraceRecorder()
     agent = create_agent(scripted(ai("", PARIS), "21C"), [get_weather])

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, TypedDict
 
 import pytest
-from agents import PARIS, PARIS_STEPS, QUESTION, ai, get_weather, scripted, told
+from agents import PARIS, PARIS_STEPS, QUESTION, ai, get_weather, needs, scripted, told
 from langchain.agents import create_agent
 from langchain.agents.middleware import ToolRetryMiddleware, wrap_tool_call
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -263,6 +263,7 @@ def test_a_node_that_raises_after_its_model_answered_keeps_the_answer():
     assert (trace.status, trace.final_answer) == ("failed", None)
 
 
+@needs("langchain", "1.5.0")
 def test_malformed_calls_are_told_beside_the_others():
     broken = {"type": "invalid_tool_call", "name": "get_weather", "args": '{"city": "Par', "id": "c2", "error": "bad"}
     trace = record(create_agent(scripted(ai("", PARIS, invalid_tool_calls=[broken]), "done"), [get_weather]))

@@ -7,7 +7,7 @@ from operator import add
 from typing import Annotated, Any, TypedDict
 
 import pytest
-from agents import PARIS, PARIS_STEPS, QUESTION, THREAD, ai, get_weather, scripted, told
+from agents import PARIS, PARIS_STEPS, QUESTION, THREAD, ai, get_weather, needs, scripted, told
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware, SummarizationMiddleware
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
@@ -98,6 +98,7 @@ def test_a_pause_inside_a_subgraph():
 REJECT = {"type": "reject", "message": "no"}
 
 
+@needs("langchain", "1.5.0")
 @pytest.mark.parametrize(
     ("decision", "result"),
     [
