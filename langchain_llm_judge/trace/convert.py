@@ -165,6 +165,10 @@ def _from_items(items: list[Any], options: TraceOptions) -> AgentTrace:
         )
     if any(is_message(item) for item in items):
         return trace_from_messages(items, options)
+    if all(_is_run(item) for item in items):
+        from langchain_llm_judge.trace.runs import trace_from_run_trees
+
+        return trace_from_run_trees(items, options)
     if all(_is_event(item) for item in items):
         from langchain_llm_judge.trace.events import trace_from_events
 

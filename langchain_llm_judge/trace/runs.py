@@ -6,7 +6,7 @@ A tree tells almost what the live recorder sees. It keeps errors as texts, so wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ from langchain_llm_judge.trace.options import TraceOptions
 from langchain_llm_judge.trace.recorded import read_run
 from langchain_llm_judge.trace.schema import AgentTrace
 from langchain_llm_judge.trace.serialized import revived
+from langchain_llm_judge.trace.tree import is_resumed
 
 _KINDS: dict[str, RunKind] = {"llm": "llm", "chat_model": "llm", "tool": "tool", "retriever": "retriever"}
 
@@ -36,6 +37,22 @@ def trace_from_run_tree(run: Any, options: TraceOptions) -> AgentTrace:
             seen=missing,
         )
     return read_run([root], options)
+
+
+def trace_from_run_trees(trees: Sequence[Any], options: TraceOptions) -> AgentTrace:
+    """The trace of one run in several trees: one that was interrupted, and those that went on with it.
+
+    Raises:
+        TraceError: They are several runs.
+    """
+    roots = [run_of(tree) for tree in trees]
+    if not all(is_resumed(root) for root in roots[1:]):
+        raise TraceError(
+            f"the list holds {len(roots)} runs; give one of them, or an interrupted one with those that resumed it",
+            source="run trees",
+            seen=[root.name for root in roots],
+        )
+    return read_run(roots, options)
 
 
 def run_of(tree: Any) -> Run:

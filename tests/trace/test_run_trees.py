@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from agents import PARIS, PARIS_STEPS, ai, get_weather, scripted, told
+from agents import PARIS, PARIS_STEPS, QUESTION, ai, get_weather, scripted, told
 from langchain.agents import create_agent
 from langchain_classic.agents import AgentExecutor, create_react_agent
 from langchain_core.documents import Document
@@ -96,6 +96,24 @@ def test_the_second_half_of_a_run_is_told_with_what_it_was_given():
     trace = to_trace(tree_of(case.graph, Command(resume="it"), config_of(case)))
     assert told(trace)[:2] == [*case.steps, "-> sent it"]
     assert trace.task == "Q?"
+
+
+def test_the_trees_of_both_halves_are_one_run():
+    case = paused()
+    collector = RunCollectorCallbackHandler()
+    config: Any = {**config_of(case), "callbacks": [collector]}
+    case.graph.invoke(given_to(case), config)
+    case.graph.invoke(Command(resume="it"), config)
+    trace = to_trace(collector.traced_runs)
+    assert told(trace)[:2] == [*case.steps, "-> sent it"]
+    assert told(trace)[2:] != told(trace)[:2]
+
+
+def test_the_trees_of_two_runs_are_refused():
+    trees = [tree_of(create_agent(scripted("21C"), []), QUESTION) for _ in range(2)]
+    assert to_trace(trees[:1]).final_answer == "21C"
+    with pytest.raises(TraceError, match="the list holds 2 runs; give one of them"):
+        to_trace(trees)
 
 
 class Found(BaseRetriever):
