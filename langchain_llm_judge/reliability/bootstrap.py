@@ -60,7 +60,8 @@ def bootstrap_ci(
     By simulation, nominal 95 % covers 92 to 97.5 % at 50 and 200 rows for means of scores, Spearman's correlation and
     kappa. It does not where too few rows differ: kappas and rates of 0.9 and more at 50 rows or 0.95 at 200, and
     labels that one row in ten carries (kappa 92 to 99.8 %; a rate of 0.95 at 50 rows 90 to 92 %); for heavy tails (a
-    log-normal mean 89 % at 50 rows, 92 % at 200); and below 20 rows (a mean of 5 scores some 90 %).
+    log-normal mean 89 % at 50 rows, 92 % at 200) and scores heaped at one end (a beta(9, 0.5) mean 91.9 % at 50); for
+    Spearman's correlation of 0.97 on 11 levels (97.7 % at 50); and below 20 rows (a mean of 5 scores some 90 %).
 
     Args:
         values: One row an entry: a number, or a sequence of columns. Missing numbers (`None`, NaN) are left out.
