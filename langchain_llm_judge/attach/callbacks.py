@@ -177,9 +177,11 @@ class JudgeCallbackHandler(RunCapture):
 
     def _judge(self, roots: Sequence[Run]) -> None:
         judged = [self._judged_run(roots)] if self._panelists else []
-        judged += self._judged_components(roots)
         for one in judged:
-            self._deliver(one)
+            self._deliver(one, None)
+        for one in self._judged_components(roots):
+            self._deliver(one, one.name)
+            judged.append(one)
         failed = next((error for one in judged for error in one.errors.values()), None)
         if self.raise_error and failed is not None:
             raise failed
@@ -199,15 +201,15 @@ class JudgeCallbackHandler(RunCapture):
     def _judged_components(self, roots: Sequence[Run]) -> list[JudgedRun]:
         judged = []
         for name, panelists in self._components.items():
-            parts = [run for root in roots for run in root.walk() if _is_called(run, name)]
+            parts = [run for root in roots for run in _called(root, name)]
             judged += [self._judged([part], panelists, name) for part in parts]
             if not parts:
                 judged.append(_not_seen(roots, name))
         return judged
 
-    def _deliver(self, judged: JudgedRun) -> None:
+    def _deliver(self, judged: JudgedRun, component: str | None) -> None:
         with self._results_lock:
-            key = judged.run_id, judged.name
+            key = judged.run_id, component
             self._results.pop(key, None)  # a resumed run takes the place of its first half
             self._results[key] = judged
             while self._keep is not None and len(self._results) > self._keep:
@@ -242,8 +244,16 @@ def _no_trace(error: Exception) -> LLMJudgeError:
     return wrapped
 
 
-def _is_called(run: Run, name: str) -> bool:
-    return name == run.name or name in run.tags or (run.is_node and run.metadata.get("langgraph_node") == name)
+def _called(root: Run, name: str) -> list[Run]:
+    """The runs of that name, node or tag."""
+    runs = list(root.walk())
+    # Tags are handed down to every run inside; the one that was tagged is the outermost.
+    inherited = {child.id for run in runs if name in run.tags for child in run.children}
+    return [run for run in runs if _is_named(run, name) or (name in run.tags and run.id not in inherited)]
+
+
+def _is_named(run: Run, name: str) -> bool:
+    return name == run.name or (run.is_node and run.metadata.get("langgraph_node") == name)
 
 
 def _not_seen(roots: Sequence[Run], name: str) -> JudgedRun:

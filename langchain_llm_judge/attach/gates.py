@@ -84,7 +84,9 @@ def gate(judge: Runnable[Any, Any], *, on_fail: OnFail = "raise", fallback: Any 
     """
     if on_fail not in ("raise", "fallback"):
         raise ConfigError(f"on_fail={shown(on_fail)} is neither 'raise' nor 'fallback'")
-    (only,) = checked_judges(judge).values()
+    only, *others = checked_judges(judge).values()
+    if others:
+        raise ConfigError(f"a gate has one judge, got {1 + len(others)}: {shown(judge)}; give Panel([…]) for several")
     return Gate(only, on_fail, fallback)
 
 

@@ -25,10 +25,11 @@ def post_feedback(run_id: UUID, evaluations: Mapping[str, Any]) -> int:
 
     if not tracing_is_enabled():
         return 0
-    client, posted = Client(), 0
+    posted = 0
     for name, result in evaluations.items():
-        for score in feedback(result):
-            try:
+        try:
+            client = Client()
+            for score in feedback(result):
                 client.create_feedback(
                     run_id,
                     key=score["key"],
@@ -37,6 +38,6 @@ def post_feedback(run_id: UUID, evaluations: Mapping[str, Any]) -> int:
                     source_info={"judge": name},
                 )
                 posted += 1
-            except Exception:
-                logger.exception("posting feedback %r of judge %r to LangSmith failed", score["key"], name)
+        except Exception:
+            logger.exception("posting the feedback of judge %r to LangSmith failed", name)
     return posted

@@ -61,11 +61,15 @@ class JudgeMiddleware(AgentMiddleware[JudgedState, Any, Any]):
 
     state_schema = JudgedState
 
-    def __new__(cls, judges: Judges, *, when: Occasion = "answer", **settings: Any) -> JudgeMiddleware:
+    def __new__(cls, judges: Judges = (), *, when: Occasion = "answer", **settings: Any) -> JudgeMiddleware:
         """Pick the class that hooks in at the right place: hooks that are not used would still cost a node each."""
         if when not in _PLACES:
             raise ConfigError(f"when={shown(when)} is none of {', '.join(map(repr, _PLACES))}")
-        return super().__new__(_PLACES[when])
+        if issubclass(cls, tuple(_PLACES.values())):  # a copy of one that was picked
+            return super().__new__(cls)
+        if cls is JudgeMiddleware:
+            return super().__new__(_PLACES[when])
+        return super().__new__(type(cls.__name__, (cls, _PLACES[when]), {}))
 
     def __init__(
         self, judges: Judges, *, on_fail: Reaction = "continue", max_retries: int = 1, when: Occasion = "answer"

@@ -2,4 +2,5 @@
 
 from langchain_llm_judge.cli import main
 
-main()
+if __name__ == "__main__":
+    main()

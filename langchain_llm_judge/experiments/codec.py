@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
 
 from pydantic import BaseModel
 
@@ -18,18 +19,30 @@ from langchain_llm_judge.trace.schema import AgentTrace
 
 _PACKAGE = "langchain_llm_judge."
 _TYPE, _VALUE = "$type", "$value"
+_MAPPING = "mapping"
+"""Stands for a class where a mapping has these two keys itself: data must never choose what is imported."""
 
 
-def to_json(value: Any) -> str:
+def _refused(value: Any) -> NoReturn:
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+def to_json(value: Any, *, foreign: Callable[[Any], Any] = _refused) -> str:
     """A result, a row's inputs or any JSON value as strict JSON.
+
+    Args:
+        value: What to write.
+        foreign: Makes a JSON value of an object that is neither a result nor JSON; refused by default.
 
     Raises:
         StoreError: It holds NaN, infinity, or something that is no JSON value.
     """
     try:
-        return json.dumps(_encoded(value), ensure_ascii=False, allow_nan=False, sort_keys=True)
+        text = json.dumps(_encoded(value, foreign), ensure_ascii=False, allow_nan=False, sort_keys=True)
     except (TypeError, ValueError) as error:
         raise StoreError(f"{shown(value)} cannot be stored: {error}; store JSON values and results only") from error
+    # No database takes lone surrogates; escaped, they are read back as they were.
+    return re.sub("[\ud800-\udfff]", lambda lone: f"\\u{ord(lone[0]):04x}", text)
 
 
 def from_json(text: str) -> Any:
@@ -41,23 +54,26 @@ def from_json(text: str) -> Any:
     return _decoded(json.loads(text))
 
 
-def _encoded(value: Any) -> Any:
+def _encoded(value: Any, foreign: Callable[[Any], Any]) -> Any:
     if isinstance(value, AgentTrace):
         return {_TYPE: _name(value), _VALUE: value.model_dump(mode="json")}
-    if isinstance(value, BaseModel):
-        fields = {name: _encoded(getattr(value, name)) for name in type(value).model_fields}
+    if isinstance(value, BaseModel) and type(value).__module__.startswith(_PACKAGE):
+        fields = {name: _encoded(getattr(value, name), foreign) for name in type(value).model_fields}
         return {_TYPE: _name(value), _VALUE: fields}
     if isinstance(value, Mapping):
-        return {str(key): _encoded(item) for key, item in value.items()}
+        fields = {str(key): _encoded(item, foreign) for key, item in value.items()}
+        return {_TYPE: _MAPPING, _VALUE: fields} if set(fields) == {_TYPE, _VALUE} else fields
     if isinstance(value, list | tuple):
-        return [_encoded(item) for item in value]
-    return value
+        return [_encoded(item, foreign) for item in value]
+    return value if value is None or isinstance(value, str | int | float) else foreign(value)
 
 
 def _decoded(value: Any) -> Any:
     if isinstance(value, dict):
         if set(value) == {_TYPE, _VALUE}:
-            return _revived(value[_TYPE], value[_VALUE])
+            if value[_TYPE] != _MAPPING:
+                return _revived(value[_TYPE], value[_VALUE])
+            value = value[_VALUE]
         return {key: _decoded(item) for key, item in value.items()}
     return [_decoded(item) for item in value] if isinstance(value, list) else value
 

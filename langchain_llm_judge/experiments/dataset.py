@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import math
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from langchain_llm_judge.errors import DatasetError, shown
 from langchain_llm_judge.trace.values import plain
+
+_csv_limit = threading.Lock()
 
 
 class Place(NamedTuple):
@@ -70,7 +75,8 @@ def _from_file(path: Path) -> Iterator[tuple[Any, Place]]:
 
 
 def _from_jsonl(path: Path, text: str) -> Iterator[tuple[Any, Place]]:
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Not `splitlines`: it also splits at separators that may stand inside a JSON string.
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -84,21 +90,34 @@ def _from_jsonl(path: Path, text: str) -> Iterator[tuple[Any, Place]]:
 
 
 def _from_csv(path: Path, text: str) -> Iterator[tuple[Any, Place]]:
-    reader = csv.DictReader(text.splitlines(keepends=True), strict=True)
+    reader = csv.DictReader(io.StringIO(text), strict=True)
     try:
-        for fields in reader:
-            place = Place(str(path), reader.line_num)
-            if None in fields or None in fields.values():
-                raise DatasetError(
-                    f"{place} has another number of cells than the header; found {shown(list(fields.values()))}",
-                    path=str(path),
-                    line=reader.line_num,
-                )
-            yield dict(fields), place
+        with _cells_up_to(len(text)):
+            rows = [(fields, Place(str(path), reader.line_num)) for fields in reader]
     except csv.Error as error:
         raise DatasetError(
             f"{path} line {reader.line_num} is no CSV: {error}", path=str(path), line=reader.line_num
         ) from error
+    for fields, place in rows:
+        if None in fields or None in fields.values():
+            raise DatasetError(
+                f"{place} has another number of cells than the header; found {shown(list(fields.values()))}",
+                path=place.path,
+                line=place.line,
+            )
+        yield fields, place
+
+
+@contextmanager
+def _cells_up_to(size: int) -> Iterator[None]:
+    """Let the csv module read large cells, such as whole documents; its limit is the process's, so it is put back."""
+    with _csv_limit:
+        usual = csv.field_size_limit()
+        csv.field_size_limit(max(usual, size))
+        try:
+            yield
+        finally:
+            csv.field_size_limit(usual)
 
 
 def _from_list(source: Any) -> Iterator[tuple[Any, Place]]:
@@ -127,7 +146,7 @@ def _row(fields: Any, place: Place) -> Row:
             f"{place} is {type(fields).__name__}, expected an object: {shown(fields)}", path=place.path, line=place.line
         )
     for name, value in fields.items():
-        if _has_nan(value):
+        if has_nan(value):
             raise DatasetError(
                 f"{place}: field {name!r} holds NaN or infinity; leave a missing value out",
                 path=place.path,
@@ -135,16 +154,20 @@ def _row(fields: Any, place: Place) -> Row:
                 field=str(name),
             )
     inputs = {str(name): value for name, value in fields.items()}
-    identifier = inputs.get("id")
-    return Row(content_hash(inputs) if identifier in (None, "") else str(identifier), inputs, place)
+    return Row(str(inputs["id"]) if _has_id(inputs) else content_hash(inputs), inputs, place)
 
 
-def _has_nan(value: Any) -> bool:
+def _has_id(inputs: Mapping[str, Any]) -> bool:
+    return inputs.get("id") not in (None, "")
+
+
+def has_nan(value: Any) -> bool:
+    """Whether a value holds a number that is none."""
     if isinstance(value, float):
         return not math.isfinite(value)
     if isinstance(value, Mapping):
-        return any(map(_has_nan, value.values()))
-    return isinstance(value, list | tuple) and any(map(_has_nan, value))
+        return any(map(has_nan, value.values()))
+    return isinstance(value, list | tuple) and any(map(has_nan, value))
 
 
 def content_hash(value: Any) -> str:
@@ -159,7 +182,7 @@ def _without_repeats(rows: Sequence[Row]) -> list[Row]:
     counts: dict[str, int] = {}
     for row in rows:
         earlier = seen.get(row.key)
-        if earlier is not None and "id" in row.inputs:
+        if earlier is not None and _has_id(row.inputs):
             raise DatasetError(
                 f"{row.place}: id {row.key!r} stands at {earlier.place} already; give every row an id of its own",
                 path=row.place.path,

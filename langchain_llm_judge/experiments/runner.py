@@ -16,12 +16,14 @@ from langchain_core.runnables import Runnable
 
 from langchain_llm_judge.config import Settings
 from langchain_llm_judge.errors import ConfigError, DatasetError, InputError, LLMJudgeError, TraceError, shown
-from langchain_llm_judge.experiments.dataset import Row, content_hash, read_dataset
+from langchain_llm_judge.experiments.dataset import Row, content_hash, has_nan, read_dataset
 from langchain_llm_judge.experiments.store import ExperimentStore, Known, Outcome, Run
-from langchain_llm_judge.judges.base import Judge
+from langchain_llm_judge.judges.base import Judge, identity_of
 from langchain_llm_judge.judges.panel import named_apart
-from langchain_llm_judge.results import Usage, usage_of
+from langchain_llm_judge.reliability.asking import uncached as without_cache
+from langchain_llm_judge.results import Usage, feedback, usage_of
 from langchain_llm_judge.trace.convert import to_trace
+from langchain_llm_judge.trace.schema import AgentTrace
 
 T = TypeVar("T")
 Target: TypeAlias = "Runnable[Any, Any] | Callable[[dict[str, Any]], Any]"
@@ -125,6 +127,7 @@ class Experiment:
     async def _outcome(self, judge: NamedJudge, inputs: dict[str, Any]) -> Outcome:
         try:
             result = await judge.runnable.ainvoke(inputs)
+            feedback(result)  # refuses what is no judge's result
         except Exception as error:
             self.budget.spent += getattr(error, "usage", None) or Usage()
             return Outcome(error=_told(error))
@@ -261,8 +264,8 @@ def _named(judges: Any, *, uncached: bool) -> list[NamedJudge]:
     return [
         NamedJudge(
             name,
-            judge.uncached() if uncached and isinstance(judge, Judge) else judge,
-            judge.identity() if isinstance(judge, Judge) else {"judge": name},
+            without_cache(judge) if uncached else judge,
+            identity_of(judge, name),
         )
         for name, judge in named_apart(given).items()
     ]
@@ -325,14 +328,17 @@ def merged(inputs: Mapping[str, Any], output: Any) -> dict[str, Any]:
     """
     if isinstance(output, str | BaseMessage):
         return {**inputs, "answer": output if isinstance(output, str) else str(output.text)}
-    if isinstance(output, list) or (isinstance(output, Mapping) and "messages" in output):
+    if isinstance(output, AgentTrace | list) or (isinstance(output, Mapping) and "messages" in output):
         trace = to_trace(output)
         passages = {"contexts": trace.contexts} if trace.contexts else {}
         return {**passages, **inputs, "trace": trace, "answer": trace.final_answer}
+    if has_nan(output):
+        raise InputError(f"the target gave NaN or infinity: {shown(output)}; leave a missing value out", found=output)
     if isinstance(output, Mapping):
         return {**inputs, **output}
     raise InputError(
-        f"the target gave {type(output).__name__}: {shown(output)}; expected text, a dict, messages or a graph's state",
+        f"the target gave {type(output).__name__}: {shown(output)}; expected text, a dict, messages, a trace "
+        "or a graph's state",
         found=output,
     )
 

@@ -43,6 +43,7 @@ from langchain_llm_judge.experiments.schema import (
     runs,
 )
 from langchain_llm_judge.results import feedback, label_of, score_of
+from langchain_llm_judge.trace.values import plain
 
 DEFAULT_URL = "sqlite:///llm_judge.db"
 _BUSY_S = 60
@@ -246,7 +247,7 @@ class ExperimentStore:
             StoreError: It cannot be written, or holds what is no JSON.
         """
         stored = {name: _encoded(outcome) for name, outcome in outcomes.items()}
-        text = to_json(inputs)
+        text = to_json(inputs, foreign=plain)
         for last in (False, True):
             try:
                 with self._writing() as connection:

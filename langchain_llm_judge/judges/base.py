@@ -11,9 +11,10 @@ import copy
 import hashlib
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 
 from langchain_core.callbacks import (
@@ -194,13 +195,17 @@ class Judge(Runnable[Any, R]):
             return [self._capped(one) for one in config]
         return {"max_concurrency": self._max_concurrency, **(config or {})}
 
-    def __call__(self, *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **_: Any) -> Any:
+    def __call__(self, *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **other: Any) -> Any:
         """Judge an example the way LangSmith and openevals call an evaluator.
+
+        Passages may come as `context` or `contexts` beside the example; what else is passed is not read.
 
         Returns:
             One `Feedback`, or the list of them where the judge gives several scores.
         """
-        scores: list[Feedback] = feedback(self.invoke(self._example(inputs, outputs, reference_outputs)))
+        case = self._example(inputs, outputs, reference_outputs)
+        passages = {name: other[name] for name in ("contexts", "context") if other.get(name) is not None}
+        scores: list[Feedback] = feedback(self.invoke({**case, **passages} if passages else case))
         return scores[0] if len(scores) == 1 else scores
 
     def _example(self, inputs: Any, outputs: Any, reference_outputs: Any) -> Any:
@@ -235,6 +240,26 @@ class Judge(Runnable[Any, R]):
         """A hash of `identity`: it changes when a stored verdict may no longer be reused."""
         text = json.dumps(self.identity(), sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def identity_of(judge: Runnable[Any, Any], name: str) -> dict[str, Any]:
+    """What decides the verdicts of any judge: its own identity, or that of every judge it wraps or chains."""
+    if isinstance(judge, Judge):
+        return judge.identity()
+    inside = [one.identity() for one in _judges_in(judge)]
+    return {"judge": name, "judges": inside} if inside else {"judge": name}
+
+
+def _judges_in(part: Any) -> Iterator[Judge[Any]]:
+    if isinstance(part, Judge):
+        yield part
+    elif isinstance(part, Mapping):
+        yield from chain.from_iterable(map(_judges_in, part.values()))
+    elif isinstance(part, list | tuple):
+        yield from chain.from_iterable(map(_judges_in, part))
+    elif isinstance(part, Runnable):
+        fields = getattr(type(part), "model_fields", {})
+        yield from chain.from_iterable(_judges_in(getattr(part, field, None)) for field in fields)
 
 
 def _tagged(config: RunnableConfig | None) -> RunnableConfig:

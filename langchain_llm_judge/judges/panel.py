@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import SerializeAsAny
 
 from langchain_llm_judge.errors import ConfigError, LLMJudgeError, shown
-from langchain_llm_judge.judges.base import Flow, Judge, Together
+from langchain_llm_judge.judges.base import Flow, Judge, Together, identity_of
 from langchain_llm_judge.results import Feedback, Result, Usage, label_of, score_of, usage_of
 
 
@@ -111,9 +112,7 @@ class Panel(Judge[PanelVerdict]):
         return Panel(fresh, name=self.name)
 
     def _settings(self) -> dict[str, Any]:
-        return {
-            "members": [judge.identity() if isinstance(judge, Judge) else name for name, judge in self.members.items()]
-        }
+        return {"members": [identity_of(judge, name) for name, judge in self.members.items()]}
 
 
 def named_apart(judges: Sequence[Runnable[Any, Any]]) -> dict[str, Runnable[Any, Any]]:
@@ -121,8 +120,8 @@ def named_apart(judges: Sequence[Runnable[Any, Any]]) -> dict[str, Runnable[Any,
     named: dict[str, Runnable[Any, Any]] = {}
     for judge in judges:
         name = judge.get_name()
-        taken = sum(other == name or other.startswith(f"{name}_") for other in named)
-        named[f"{name}_{taken + 1}" if taken else name] = judge
+        numbered = (f"{name}_{number}" for number in count(2))
+        named[name if name not in named else next(one for one in numbered if one not in named)] = judge
     return named
 
 

@@ -31,6 +31,7 @@ from langchain_llm_judge.results import Usage
 from langchain_llm_judge.retrieval import as_documents, as_provider
 from langchain_llm_judge.safety.fence import fence, fence_all, neutralize, nonce_for
 from langchain_llm_judge.safety.injection import scan_parts
+from langchain_llm_judge.trace.values import clean
 
 MAX_CONTEXT_TOKENS = 32_000
 _BYTES_PER_TOKEN = 3
@@ -137,7 +138,7 @@ class RAGJudge(Judge[RAGEvaluation]):
                 field="contexts",
                 found=list(fields),
             )
-        return [document.page_content for document in documents]
+        return [clean(document.page_content) for document in documents]
 
     def _asked(self, model: JudgeModel, case: RAGCase) -> Flow[RAGEvaluation]:
         """The first call lists the claims; where the passages need more calls, those rule on the same claims."""

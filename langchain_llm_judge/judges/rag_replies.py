@@ -210,21 +210,17 @@ def _distinct(verdicts: list[ClaimVerdict]) -> list[ClaimVerdict]:
 
 
 def _matched(verdicts: list[ClaimVerdict], listed: Sequence[str]) -> list[ClaimVerdict]:
-    """The verdicts in the order of the listed claims, matched by their words, else by place."""
+    """The verdicts in the order of the listed claims, matched by their words; those reworded by their order."""
     by_claim = {folded(verdict.claim): verdict for verdict in verdicts}
-    if set(by_claim) != {folded(claim) for claim in listed} and len(verdicts) != len(listed):
+    asked = [folded(claim) for claim in listed]
+    reworded = [verdict for claim, verdict in by_claim.items() if claim not in asked]
+    if len(reworded) != len({*asked} - {*by_claim}):
         raise ReplyFault(f"{len(verdicts)} verdicts for {len(listed)} claims")
-    in_place = dict(zip(listed, verdicts, strict=False))
-    return [
-        by_claim.get(folded(claim), in_place[claim]).model_copy(update={"claim": claim})
-        if folded(claim) in by_claim or claim in in_place
-        else _missing(claim)
-        for claim in listed
-    ]
-
-
-def _missing(claim: str) -> ClaimVerdict:
-    raise ReplyFault(f"claim {shown(claim)} has no verdict")
+    in_order = iter(reworded)
+    for claim in asked:
+        if claim not in by_claim:
+            by_claim[claim] = next(in_order)
+    return [by_claim[folded(claim)].model_copy(update={"claim": claim}) for claim in listed]
 
 
 def _passages(given: list[PassageReply], question: Question) -> list[PassageVerdict]:

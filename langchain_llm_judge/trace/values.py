@@ -78,7 +78,7 @@ def text_of(value: object) -> str:
 def _plain(value: Any, above: set[int]) -> Any:
     kind = type(value)
     if kind is str:
-        return value if value.isascii() else _clean(value)
+        return value if value.isascii() else clean(value)
     if value is None or kind is bool:
         return value
     if kind is dict or kind is list:
@@ -174,10 +174,10 @@ def _atom(value: Any) -> Any:
 
 
 def _representation(value: object) -> str:
-    return _clean(shown(value, _SHOWN_OBJECT))
+    return clean(shown(value, _SHOWN_OBJECT))
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """The text without lone surrogates, which neither JSON nor UTF-8 can carry."""
     try:
         text.encode()
@@ -221,12 +221,12 @@ _BY_TYPE: dict[type, Callable[[Any], Any]] = {
 """The common types, found by one look-up."""
 
 _BY_BASE: list[tuple[Any, Callable[[Any], Any]]] = [
-    (str, lambda value: _clean(str.__str__(value))),
+    (str, lambda value: clean(str.__str__(value))),
     (int, _integer),
     (float, _number),
     (bytes | bytearray | memoryview, _bytes),
     (date | time, _iso),
-    (_AS_TEXT, lambda value: _clean(str(value))),
-    (os.PathLike, lambda value: _clean(str(os.fspath(value)))),
+    (_AS_TEXT, lambda value: clean(str(value))),
+    (os.PathLike, lambda value: clean(str(os.fspath(value)))),
 ]
 """Subclasses of the above, and what has a text of its own."""

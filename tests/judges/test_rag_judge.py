@@ -15,7 +15,9 @@ from sklearn.metrics import average_precision_score
 
 from langchain_llm_judge.errors import ConfigError, InputError, JudgeReplyError, RetrievalError
 from langchain_llm_judge.judges.rag import RAGJudge, chunks
-from langchain_llm_judge.judges.rag_verdicts import average_precision
+from langchain_llm_judge.judges.rag_replies import _matched
+from langchain_llm_judge.judges.rag_verdicts import ClaimVerdict, average_precision
+from langchain_llm_judge.models.replies import ReplyFault
 from langchain_llm_judge.testing import ScriptedJudgeModel
 from langchain_llm_judge.trace.schema import AgentTrace
 
@@ -434,3 +436,16 @@ def test_the_prompt_costs_at_most_900_tokens_beside_the_data(monkeypatch: pytest
     data = [case["question"], case["answer"], case["reference"], *passages]
     count = lambda texts: sum(len(encoding.encode(text)) for text in texts)  # noqa: E731
     assert count(sent) - count(data) <= 900
+
+
+def test_reworded_claims_take_their_own_verdicts_whatever_their_order():
+    def verdict(claim: str, supported: bool) -> ClaimVerdict:
+        return ClaimVerdict(claim=claim, supported=supported, passages=[], quote="", quote_found=None, reason=claim)
+
+    matched = _matched([verdict("B in other words", True), verdict("A", False)], ["A", "B"])
+    assert [(one.claim, one.supported, one.reason) for one in matched] == [
+        ("A", False, "A"),
+        ("B", True, "B in other words"),
+    ]
+    with pytest.raises(ReplyFault, match="2 verdicts for 2 claims"):
+        _matched([verdict("A", True), verdict("a ", True)], ["A", "B"])
